@@ -69,7 +69,7 @@ def _own_parts(f: Func) -> dict[int, list[int]]:
         _, r, i = f.code[v]
         number = f.home[v]
         block, parts = f.blocks[number], found.setdefault(r, {})
-        is_own = block.index == i >= 0 and block.parent == f.home[r] and block.is_whole
+        is_own = block.index == i >= 0 and block.parent == f.home[r]
         if not is_own or number in choosing or parts.setdefault(number, v) != v:
             others.add(r)
     return {r: [*parts.values()] for r, parts in found.items() if r not in others}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -90,20 +91,47 @@ def test_a_frozen_page_needs_its_files_and_nothing_else(
     assert not said
 
 
-@pytest.mark.provokes("ERR_FAILED")
+TROUBLE: dict[str, Callable[[Route], None]] = {
+    "broken": lambda route: route.abort(),
+    "503": lambda route: route.fulfill(status=503, body="<p>Too many guests"),
+}
+
+
+@pytest.mark.provokes("ERR_FAILED|503")
+@pytest.mark.parametrize("trouble", TROUBLE)
 @pytest.mark.parametrize("name", ["rose.frozen.json", "*.wasm"])
-def test_a_connection_that_breaks_off_once_keeps_no_reader_from_what_is_frozen(
-    frozen: Frozen, page: Page, name: str
+def test_what_goes_wrong_once_keeps_no_reader_from_what_is_frozen(
+    frozen: Frozen, page: Page, name: str, trouble: str
 ) -> None:
     if name == "*.wasm":
         frozen.change_index(small={})  # large programs have files of their own
-    page.context.route(f"**/{name}", lambda route: route.abort(), times=1)
+    page.context.route(f"**/{name}", TROUBLE[trouble], times=1)
     said = listen(page)
     with Server({"/": frozen.root}, quiet=True) as server:
         page.goto(f"{server.origin}/pages/page.html")
         slide(page, 2, 1, 3)
         assert not any("/pyodide/" in address for address in server.asked)
     assert not any("Rose" in text for text in said)
+
+
+BUSY = """const { fetch } = globalThis;
+globalThis.fetch = (...args) => {
+    setTimeout(() => {
+        const end = performance.now() + 3200;
+        while (performance.now() < end);
+    });
+    return fetch(...args);
+};"""
+"""The page has something else to do while an answer is on its way."""
+
+
+def test_a_busy_page_hears_what_is_frozen(frozen: Frozen, page: Page) -> None:
+    page.add_init_script(BUSY)
+    with Server({"/": frozen.root}, quiet=True) as server:
+        page.goto(f"{server.origin}/pages/page.html")
+        expect(page).to_have_title("slope 2")
+        assert not any("/pyodide/" in address for address in server.asked)
+        wait_for_service_worker(page)
 
 
 def test_an_index_that_does_not_come_is_waited_for_once(frozen_once: Frozen, page: Page) -> None:

@@ -8,16 +8,28 @@ export const SIGNAL: Option = [
   "an AbortSignal",
 ];
 
+/**
+ * Call `act` in so many milliseconds, unless what this gives is called before. After a script that runs for long,
+ * timers go off before what has come meanwhile is heard: half of the time is left for that.
+ */
+export const later = (milliseconds: number, act: () => void): (() => void) => {
+  const half = milliseconds / 2;
+  let timer = setTimeout(() => {
+    timer = setTimeout(act, half);
+  }, half);
+  return () => clearTimeout(timer);
+};
+
 /** What `promise` gives if it does so in that many milliseconds, else undefined. */
 export const soon = <T>(
   promise: Promise<T> | undefined,
   patience: number,
 ): Promise<T | undefined> => {
-  let timer: ReturnType<typeof setTimeout>;
+  let stop: () => void;
   const late = new Promise<undefined>((wake) => {
-    timer = setTimeout(wake, patience);
+    stop = later(patience, () => wake(undefined));
   });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+  return Promise.race([promise, late]).finally(() => stop());
 };
 
 /** What `promise` gives; or the signal's reason as an error, as soon as there is one. */

@@ -27,14 +27,18 @@ interface Frozen {
 type Files = ReadonlyMap<string, Frozen>;
 
 let asked: string | undefined;
-let askedAt: number;
 let files: Promise<Files>;
+/** These, or undefined if they do not come in time. */
+let inTime: Promise<Files | undefined>;
 
 /**
  * How many milliseconds the index may take before Python is asked, which is megabytes to load: more than it takes
  * on the slowest network, where it is asked for while the page is still on its way.
  */
 const PATIENCE = 3000;
+
+/** How many milliseconds a frozen file may take. */
+const LONGEST = 60_000;
 
 const INDEX = "rose.frozen.json";
 
@@ -49,8 +53,18 @@ const offer = async (script: URL) => {
     await serviceWorker.register(trusted(script.href));
 };
 
-/** What `ask` gives; a connection that breaks off, as on a train, is made once more. */
-const twice = <T>(ask: () => Promise<T>): Promise<T> => ask().catch(ask);
+/** What `read` makes of an answer; who breaks off, as on a train, or is in trouble, is asked once more. */
+const twice = <T>(
+  address: string | URL,
+  read: (answer: Response) => Promise<T>,
+): Promise<T> => {
+  const ask = async () => {
+    const answer = await fetch(address);
+    if (answer.status > 499) throw answer;
+    return read(answer);
+  };
+  return ask().catch(ask);
+};
 
 /** The frozen files, by the hashes of their programs. */
 const read = async (from: string): Promise<Files> => {
@@ -60,10 +74,9 @@ const read = async (from: string): Promise<Files> => {
     folders = {},
     small = {},
     offline,
-  }: Index = await twice(async () => {
-    const response = await fetch(from);
-    return response.ok ? response.json() : {};
-  });
+  }: Index = await twice(from, async (answer) =>
+    answer.ok ? answer.json() : {},
+  );
   if (offline)
     // what cannot be registered here does not work offline, and else works
     void offer(new URL(offline, from)).catch(() => {});
@@ -96,9 +109,9 @@ export const frozenFiles = (): Promise<Files> | undefined => {
   if (address === undefined) return undefined;
   if (address !== asked) {
     asked = address;
-    askedAt = performance.now();
     // one that is damaged names nothing
     files = read(address).catch(() => new Map());
+    inTime = soon(files, PATIENCE);
   }
   return files;
 };
@@ -114,14 +127,21 @@ export const askAhead = (): void => {
 /** Whether a program is frozen, if that is known in so many milliseconds, or as soon as the index should be there. */
 export const isFrozen = async (key: string, patience?: number) => {
   const found = frozenFiles();
-  const left = askedAt + PATIENCE - performance.now();
-  // Node warns of times that are none
-  return found && (await soon(found, patience ?? Math.max(left, 0)))?.has(key);
+  // who was late may be here by now
+  const known = patience
+    ? soon(found, patience)
+    : Promise.race([found, inTime]);
+  return found && (await known)?.has(key);
 };
 
 const contentOf = async ({ url, content }: Frozen): Promise<Bytes> =>
   content === undefined
-    ? new Uint8Array(await twice(async () => (await fetch(url)).arrayBuffer()))
+    ? new Uint8Array(
+        (await soon(
+          twice(url, (answer) => answer.arrayBuffer()),
+          LONGEST,
+        ))!,
+      )
     : Uint8Array.from(atob(content), (c) => c.charCodeAt(0));
 
 /** The frozen file of a program, if there is one. */

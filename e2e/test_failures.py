@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -209,6 +210,42 @@ def test_a_connection_that_breaks_off_once_is_made_once_more(
     assert [text for text in said if "Rose" in text] == []
     assert "python_stdlib.zip" not in names
     assert len(page.workers) == 1
+
+
+@pytest.mark.provokes("503")
+@pytest.mark.parametrize("name", RUNTIME)
+def test_a_host_in_trouble_is_asked_once_more(page: Page, site_url: str, name: str) -> None:
+    page.context.route(f"**/{name}", lambda route: route.fulfill(status=503), times=1)
+    said = listen(page)
+    assert run(page, site_url) == 12
+    assert [text for text in said if "Rose" in text] == []
+
+
+def test_a_connection_on_which_nothing_more_comes_is_made_once_more(
+    page: Page, site_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copyfile = Handler.copyfile
+    is_stuck, is_over = Event(), Event()
+
+    def stuck(handler: Handler, source: Any, output: Any) -> None:
+        if handler.path.endswith("pyodide.asm.wasm") and not is_stuck.is_set():
+            output.write(source.read(1000))
+            output.flush()
+            is_stuck.set()
+            is_over.wait()
+            raise ConnectionAbortedError
+        copyfile(handler, source, output)
+
+    monkeypatch.setattr(Handler, "copyfile", stuck)
+    page.clock.install()
+    run(page, site_url, 'rose.configure({ core: "main" }); window.value = gives();')
+    while not is_stuck.is_set():
+        page.wait_for_timeout(20)
+    page.clock.run_for(40_000)
+    try:
+        page.wait_for_function("value.then((value) => value === 12)", timeout=20_000)
+    finally:
+        is_over.set()
 
 
 def test_a_file_that_is_cut_off_in_silence_is_asked_for_once_more(page: Page, site_url: str) -> None:

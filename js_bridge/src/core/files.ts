@@ -1,6 +1,7 @@
 // The runtime's files: asked for at once, counted as they come, and compared with what was built.
 
 import type { Bytes } from "../known/artifact";
+import { later } from "../host/abort";
 import type { Assets } from "../host/assets";
 import { hash } from "../known/identity";
 import { askAnew, imported } from "../host/script";
@@ -18,8 +19,11 @@ const { fetch } = globalThis;
 
 type Kind = new (message: string, options: ErrorOptions) => Error;
 
-/** A connection that breaks off, as on a train, is made once more a little later. */
+/** A connection that breaks off, as on a train, or a host in trouble, is tried once more a little later. */
 const pause = () => new Promise((wake) => setTimeout(wake, 1000));
+
+/** How many milliseconds nothing may come before a connection is taken for one that has broken off. */
+const PATIENCE = 30_000;
 
 /** A file is not as long as it was built. */
 class OtherLength extends Error {}
@@ -94,10 +98,17 @@ export class Files {
     const attempt = async (): Promise<Response> => {
       this.loaded -= at;
       at = 0;
-      const response = await fetch(address, { signal: this.ending.signal });
+      const breaking = new AbortController();
+      const { signal } = breaking;
+      const stop = () => breaking.abort();
+      const heard = <T>(coming: Promise<T>): Promise<T> =>
+        coming.finally(later(PATIENCE, stop));
+      this.ending.signal.throwIfAborted();
+      this.ending.signal.addEventListener("abort", stop);
+      const response = await heard(fetch(address, { signal }));
       if (response.ok) {
         for (const reader = response.body!.getReader(); ;) {
-          const { done, value } = await reader.read();
+          const { done, value } = await heard(reader.read());
           if (done) break;
           if (at + value.length <= size) bytes.set(value, at);
           at += value.length;
@@ -112,7 +123,11 @@ export class Files {
     };
     let response: Response;
     try {
-      response = await attempt().catch(() => pause().then(attempt));
+      const again = () => pause().then(attempt);
+      response = await attempt().then(
+        (first) => (first.status > 499 ? again() : first),
+        again,
+      );
     } catch (cause) {
       throw fault(`the connection failed after ${at} of ${size} bytes`, cause);
     }

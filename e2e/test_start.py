@@ -226,6 +226,23 @@ def test_a_worker_that_ends_before_its_first_word_is_replaced(page: Page, site_u
     assert page.evaluate("value") == 12
 
 
+def test_a_worker_may_take_as_long_for_its_script_as_the_page(page: Page, site_url: str) -> None:
+    """Not all hosts let browsers keep scripts."""
+    page.clock.install()
+    held: list[Route] = []
+    page.goto(f"{site_url}pages/blank.html")
+    page.evaluate("import('../rose.worker.js')")
+    page.context.route("**/rose.worker.js", lambda route: held.append(route))
+    slow = "performance.getEntriesByName = () => [{ duration: 15_000 }];"
+    page.evaluate(BODY, [slow, "window.value = gives();"])
+    while not held:
+        page.wait_for_timeout(20)
+    page.clock.run_for(15_000)
+    (route,) = held
+    route.continue_()
+    assert page.evaluate("value") == 12
+
+
 LISTENS = """window.words = [];
 Worker = class extends Worker {
     constructor(script, options) {

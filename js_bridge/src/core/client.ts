@@ -1,6 +1,7 @@
 // The page's side of the worker that Python runs in.
 
 import type { Bytes } from "../known/artifact";
+import { later } from "../host/abort";
 import type { Assets } from "../host/assets";
 import type { Progress } from "../../rose";
 import { report, reportFailure } from "./progress";
@@ -60,6 +61,12 @@ const GRACE = 30;
  */
 const PATIENCE = 10_000;
 
+/** How many more it may take for its script, which some hosts have loaded anew. */
+const patienceFor = (script: string): number => {
+  const [loaded] = performance.getEntriesByName(script);
+  return loaded ? 3 * loaded.duration : 0;
+};
+
 /** Whether a file lies where the page itself is from, which a frame with `srcdoc` has no address to tell. */
 const isOwn = (address: string): boolean =>
   new URL(address).origin === globalThis.origin;
@@ -92,7 +99,7 @@ class Running {
   private waiting: Waiting | undefined;
   private isAlive = false;
   private hasEnded = false;
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private heard: (() => void) | undefined;
   private readonly script: string;
   private readonly worker: Worker;
 
@@ -112,13 +119,16 @@ class Running {
       this.end(this.isAlive ? new Died() : new Blocked(address, event.message));
     };
     this.worker.onmessage = ({ data }) => this.hear(data);
-    this.say({ assets });
+    this.say({ assets }, PATIENCE + patienceFor(address));
   }
 
   /** Tell it something, at which it is to say a word. */
-  private say(message: { assets: Assets } | { request: Request }): void {
+  private say(
+    message: { assets: Assets } | { request: Request },
+    patience = PATIENCE,
+  ): void {
     this.worker.postMessage(message);
-    this.timer = setTimeout(() => this.end(), PATIENCE);
+    this.heard = later(patience, () => this.end());
   }
 
   /** Compile a program, unless nobody wants it: that ends the worker, which is busy and hears nothing. */
@@ -142,7 +152,7 @@ class Running {
   }
 
   private hear(data: Message): void {
-    clearTimeout(this.timer);
+    this.heard?.();
     switch (data.kind) {
       case "alive":
         this.isAlive = true;

@@ -202,6 +202,26 @@ def test_the_least_recently_used_goes_first(visitor: Visitor) -> None:
     assert visitor.database(SUMS) == [0, 0]
 
 
+def test_what_was_kept_before_the_clock_was_set_back_goes_first(visitor: Visitor) -> None:
+    visitor.visit("sine")
+    (sine,) = visitor.kept()
+    visitor.visit("other")
+    (other,) = set(visitor.kept()) - {sine}
+    later = f"""uses.get("{sine}").onsuccess = ({{ target: {{ result }} }}) => {{
+        uses.put({{ ...result, used: Date.now() + 1e9 }});
+        done(result.size);
+    }};"""
+    size = visitor.database(later)
+    page = visitor.context.new_page()
+    page.goto(f"{visitor.url}pages/blank.html")
+    page.evaluate(BODY, ["nan", {"cache": 2 * int(size) + 20}])  # type: ignore[call-overload]
+    while set(visitor.kept()) <= {sine, other}:
+        pass
+    assert sine not in visitor.kept()
+    assert other in visitor.kept()
+    assert visitor.database(SUMS) == [0, 0]
+
+
 SUMS = """files.getAll().onsuccess = ({ target: { result } }) => {
     uses.getAll().onsuccess = (e) => {
         const [all, ...each] = e.target.result.map(({ size }) => size);

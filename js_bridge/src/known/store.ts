@@ -20,6 +20,9 @@ interface Use {
   size: number;
 }
 
+/** In milliseconds. */
+const DAY = 864e5;
+
 /** The key of the size of all, which has no time. To add sizes up would take longer the more are kept. */
 const ALL = "";
 
@@ -153,18 +156,22 @@ const put = (
       }
       const write = () => uses.put({ key: ALL, size });
       if (size <= most) return void write();
-      const oldest = uses.index("used").openCursor();
-      oldest.onsuccess = () => {
-        const { result } = oldest;
-        if (size <= most || !result) return void write();
-        const use: Use = result.value;
-        if (use.key !== key) {
-          size -= use.size;
-          files.delete(use.key);
-          result.delete();
-        }
-        result.continue();
+      const drop = (range: IDBKeyRange | null, then: () => void) => {
+        const oldest = uses.index("used").openCursor(range);
+        oldest.onsuccess = () => {
+          const { result } = oldest;
+          if (size <= most || !result) return then();
+          const use: Use = result.value;
+          if (use.key !== key) {
+            size -= use.size;
+            files.delete(use.key);
+            result.delete();
+          }
+          result.continue();
+        };
       };
+      // what is of later days was used before the clock was set back, and would stay for ever
+      drop(IDBKeyRange.lowerBound(Date.now() + DAY), () => drop(null, write));
     }),
   );
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -246,6 +247,36 @@ def test_a_connection_on_which_nothing_more_comes_is_made_once_more(
         page.wait_for_function("value.then((value) => value === 12)", timeout=20_000)
     finally:
         is_over.set()
+
+
+@pytest.mark.parametrize("name", ["rose.worker.js", "pyodide/pyodide.js"])
+def test_a_browser_that_keeps_a_file_of_another_build_asks_anew(
+    page: Page, site_url: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many hosts let browsers keep files for some time, in which there may be a new build."""
+    copyfile, end_headers = Handler.copyfile, BaseHTTPRequestHandler.end_headers
+    is_old = True
+
+    def other(handler: Handler, source: Any, output: Any) -> None:
+        if not handler.path.endswith(name) or not is_old:
+            return copyfile(handler, source, output)
+        data = source.read()
+        build = rb'"[0-9a-f]{12}"'
+        output.write(re.sub(build, b'"0123456789ab"', data) if name == "rose.worker.js" else bytes(len(data)))
+        return None
+
+    def keep(handler: Handler) -> None:
+        handler.send_header("Cache-Control", "max-age=600")
+        end_headers(handler)
+
+    monkeypatch.setattr(Handler, "copyfile", other)
+    monkeypatch.setattr(Handler, "end_headers", keep)
+    page.goto(f"{site_url}pages/blank.html")
+    page.evaluate("(name) => fetch(`../${name}`).then((answer) => answer.arrayBuffer())", name)
+    is_old = False
+    said = listen(page)
+    assert run(page, site_url) == 12
+    assert [text for text in said if "Rose" in text] == []
 
 
 def test_a_file_that_is_cut_off_in_silence_is_asked_for_once_more(page: Page, site_url: str) -> None:

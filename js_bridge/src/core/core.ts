@@ -116,13 +116,21 @@ export const mainCore = (): MainCore => {
   );
 };
 
-/** A module of this build that is loaded when it is needed. */
+/** A module of this build that is loaded when it is needed; the browser may keep one of the build before. */
 export const part = async <T extends { build: string }>(
   address: string,
+  isLast?: boolean,
 ): Promise<T> => {
   const loaded = await imported<T>(address);
   if (loaded.build !== __BRIDGE__) {
     askAnew();
+    if (!isLast) {
+      // kept is what has come to its end
+      await fetch(address, { cache: "reload" })
+        .then((answer) => answer.blob())
+        .catch(() => {});
+      return part(address, true);
+    }
     throw Error(
       `${address} is ${loaded.build ? "of another build of Rose than the rose.js that loads it" : "empty, or none of Rose's"}; ` +
         "put files of one build there",

@@ -95,7 +95,7 @@ export class Files {
       new Kind(`Rose could not load ${address}: ${what}`, { cause });
     const bytes = new Uint8Array(size);
     let at = 0;
-    const attempt = async (): Promise<Response> => {
+    const attempt = async (cache?: RequestCache): Promise<Response> => {
       this.loaded -= at;
       at = 0;
       const breaking = new AbortController();
@@ -105,7 +105,7 @@ export class Files {
         coming.finally(later(PATIENCE, stop));
       this.ending.signal.throwIfAborted();
       this.ending.signal.addEventListener("abort", stop);
-      const response = await heard(fetch(address, { signal }));
+      const response = await heard(fetch(address, { signal, cache }));
       if (response.ok) {
         for (const reader = response.body!.getReader(); ;) {
           const { done, value } = await heard(reader.read());
@@ -121,19 +121,27 @@ export class Files {
       }
       return response;
     };
+    const matches = async () => at === size && (await isIntact(bytes, hashes));
+    let isRight = false;
     let response: Response;
     try {
-      const again = () => pause().then(attempt);
+      const again = () => pause().then(() => attempt());
       response = await attempt().then(
         (first) => (first.status > 499 ? again() : first),
         again,
       );
+      isRight = response.ok && (await matches());
+      // the browser may keep one of the build before
+      if (response.ok && !isRight) {
+        response = await attempt("reload");
+        isRight = await matches();
+      }
     } catch (cause) {
       throw fault(`the connection failed after ${at} of ${size} bytes`, cause);
     }
     if (!response.ok) throw fault(`its host answers ${response.status}`);
     this.loaded += size - at;
-    if (at !== size || !(await isIntact(bytes, hashes))) {
+    if (!isRight) {
       const type = response.headers.get("content-type");
       throw fault(
         `it is not the file that belongs to this build, but ${type} of ${at} bytes`,

@@ -34,12 +34,15 @@ from rose_core.language.ops import EFFORT, FAILS, LIBRARY, TABLE_END, computatio
 from rose_core.language.queries import containing, contents, param_ids, path_of
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import Ref
-from rose_core.optimise.fused import MOST_ROWS, PLAIN, is_movable
+from rose_core.optimise.fused import PLAIN, is_movable
 from rose_core.optimise.movable import only_adds
 from rose_core.optimise.peel import only_at_ends
 
 _NEXT = 4
 """How many loops after it are tried with one."""
+
+_MOST_ROWS = 1000
+"""The most instructions of an iteration of both."""
 
 _MOST_BETWEEN = 256
 """The most instructions between the two."""
@@ -104,7 +107,7 @@ class _Search:
         if a.size != b.size:
             return None
         one, other = (contents(f, f.code[v][1]) for v in (first, then))
-        if len(one) + len(other) > MOST_ROWS or not all(map(self._is_plain, (*one, *other))):
+        if len(one) + len(other) > _MOST_ROWS or not all(map(self._is_plain, (*one, *other))):
             return None
         if any(f.code[v][0] in FAILS for v in other) or not self._add_apart(a, one, between, b, other):
             return None

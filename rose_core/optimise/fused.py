@@ -27,7 +27,7 @@ from rose_core.optimise.written import short_sums, written_out
 LEAST_SHARED = 6
 """The fewest operations, or numbers that are read, that two loops must share."""
 
-MOST_ROWS = 200
+_MOST_ROWS = 200
 """The most instructions of an iteration."""
 
 MOST_COMPONENTS = 4
@@ -84,7 +84,7 @@ def _around(f: Func) -> set[int]:
     rows = [len(block.order) for block in f.blocks]
     for number, block in inner_first(f):
         written = block.trips * rows[number]
-        if block.trips <= MOST_COMPONENTS and written <= MOST_ROWS and _is_around(f, number):
+        if block.trips <= MOST_COMPONENTS and written <= _MOST_ROWS and _is_around(f, number):
             found.add(number)
             rows[block.parent] += written
         else:
@@ -169,7 +169,7 @@ def _groups(f: Func) -> Iterator[_Group]:
 def _loop(f: Func, owner: int, known: Mapping[int, int]) -> _Loop | None:
     """What is in a loop, if it can be one with another; ``known``: the numbers of values (`numbering`)."""
     content = contents(f, f.code[owner][1])
-    if len(content) > MOST_ROWS:
+    if len(content) > _MOST_ROWS:
         return None
     inside = set(content)
     results = f.blocks[f.code[owner][1]].results
@@ -198,7 +198,7 @@ def is_movable(op: int) -> bool:
 def _is_worth_it(f: Func, first: _Loop, loop: _Loop) -> bool:
     sizes = {f.blocks[f.code[v][1]].size for v in (first.owner, loop.owner)}
     shared = sum(loop.work[key] for key in loop.work.keys() & first.work.keys())
-    return len(sizes) == 1 and shared >= LEAST_SHARED and len(first.content) + len(loop.content) <= MOST_ROWS
+    return len(sizes) == 1 and shared >= LEAST_SHARED and len(first.content) + len(loop.content) <= _MOST_ROWS
 
 
 def _before(

@@ -186,16 +186,14 @@ export const PUSH: Readonly<Record<number, Push>> = {
   234: (w, _a, b, _c, r, _da, db) => {
     const t0 = w.operation(OP.mul, db, r);
     const t1 = w.operation(OP.neg, t0, 0);
-    const t2 = w.operation(OP.div, w.number(1.0), b);
-    const t3 = w.operation(OP.mul, t1, t2);
-    return t3;
+    const t2 = w.operation(OP.div, t1, b);
+    return t2;
   },
   235: (w, _a, b, _c, r, da, db) => {
     const t0 = w.operation(OP.mul, db, r);
     const t1 = w.operation(OP.sub, da, t0);
-    const t2 = w.operation(OP.div, w.number(1.0), b);
-    const t3 = w.operation(OP.mul, t1, t2);
-    return t3;
+    const t2 = w.operation(OP.div, t1, b);
+    return t2;
   },
   241: (w, a, b, _c, _r, da) => {
     const t0 = w.operation(OP.gt, b, a);
@@ -507,17 +505,15 @@ export const PULL: Readonly<Record<number, Pull>> = {
     w.add(a, t0);
   },
   234: (w, _a, b, _c, r, d) => {
-    const t0 = w.operation(OP.div, w.number(1.0), b);
-    const t1 = w.operation(OP.mul, d, t0);
-    const t2 = w.operation(OP.mul, t1, r);
-    w.take(b, t2);
+    const t0 = w.operation(OP.div, d, b);
+    const t1 = w.operation(OP.mul, t0, r);
+    w.take(b, t1);
   },
   235: (w, a, b, _c, r, d) => {
-    const t0 = w.operation(OP.div, w.number(1.0), b);
-    const t1 = w.operation(OP.mul, d, t0);
-    const t2 = w.operation(OP.mul, t1, r);
-    w.add(a, t1);
-    w.take(b, t2);
+    const t0 = w.operation(OP.div, d, b);
+    const t1 = w.operation(OP.mul, t0, r);
+    w.add(a, t0);
+    w.take(b, t1);
   },
   241: (w, a, b, _c, _r, d) => {
     const t0 = w.operation(OP.gt, b, a);

@@ -16,10 +16,7 @@ from rose_core.language.builder import Builder
 from rose_core.language.ops import OPS, code
 
 _NAMES = "mul add sub select div neg sqrt exp log sin cos sinh cosh".split()
-"""The ops that are written out, the most frequent first; their templates have no constants but these."""
-
-_CONSTANTS: dict[float | None, str] = {None: "zero", 1.0: "one"}
-"""Constants of templates, and the variables that hold their ids once they are needed."""
+"""The ops that are written out, the most frequent first; their templates have no constant but 0."""
 
 _ADD, _SUB, _MUL, _NEG, _DIV, _SELECT, _SQRT = map(code, "add sub mul neg div select sqrt".split())
 
@@ -94,7 +91,7 @@ class LoopSums(_Signed, dict[int, int | None]):  # type: ignore[misc]
     __setitem__ = dict.__setitem__
 
 
-_HEAD = f'''
+_HEAD = '''
 def sweep(order, code, cotangents, values, active, fetch, b, visit, is_iteration):
     """Visit the ids in ``order``: turn each cotangent into contributions to the operands.
 
@@ -107,7 +104,7 @@ def sweep(order, code, cotangents, values, active, fetch, b, visit, is_iteration
     instructions, table = b.code, b.table
     append, known, pad = instructions.append, table.setdefault, b.pad
     n = len(instructions)
-    {" = ".join(_CONSTANTS.values())} = None
+    zero = None
     for v in order:
         c = cotangents[v]
         if c is None:
@@ -139,12 +136,8 @@ class _Text:
         """``target`` = the id of ``op`` of ``args``, found or appended."""
         method = ("unary", "binary", "ternary")[len(args) - 1]
         known = args[:1] if op == _SELECT else args
-        simplified = f"pad(); {target} = b.{method}({op}, {', '.join(args)}); n = len(instructions)"
-        if not set(known).isdisjoint(_CONSTANTS.values()):
-            self.add(simplified)
-            return
         self.add(f"if {' or '.join(f'{a} < 0' for a in dict.fromkeys(known))}:")
-        self.add(f"    {simplified}")
+        self.add(f"    pad(); {target} = b.{method}({op}, {', '.join(args)}); n = len(instructions)")
         self.add("else:")
         if OPS[op].commutes and args[0] != args[1]:
             p, q = args
@@ -182,11 +175,11 @@ class _Text:
     def pull(self, template: Template, operands: list[str]) -> None:
         """A transposed template, as plain code."""
         slots = [*(f"x{k}" for k in range(len(operands))), "y", "c"]
-        for constant in template.consts:
-            name = _CONSTANTS[constant]
-            slots.append(name)
-            self.add(f"if {name} is None:")
-            self.add(f"    {name} = b.real({constant or 0.0})")
+        if template.consts:
+            assert template.consts == [None]
+            slots.append("zero")
+            self.add("if zero is None:")
+            self.add("    zero = b.real(0.0)")
         needed = {s for _, _, *args in template.instrs for s in args} | {s for *_, s in template.outputs}
         for k, source in enumerate([*operands, "v"]):
             if k in needed:

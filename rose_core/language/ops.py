@@ -139,7 +139,7 @@ BINARY = [
         tangent="TR",
         commutes=True,
     ),
-    Op("div", "÷", "RR>R", reals.div, 0xA3, lambda y, x, d: quotient(y, x, d), tangent="TR"),
+    Op("div", "÷", "RR>R", reals.div, 0xA3, lambda y, x, d: (d[0] - d[1] * y) / x[1], tangent="TR"),
     Op("min", "min", "RR>R", reals.minimum, 0xA4, lambda y, x, d: larger(x[1], x[0], d[0], d[1])),
     Op("max", "max", "RR>R", reals.maximum, 0xA5, lambda y, x, d: larger(x[0], x[1], d[0], d[1])),
     Op("pow", "pow", "RR>R", libm.pow, libm.pow, lambda y, x, d: d[0] * power(x) + d[1] * logarithm(y, x)),
@@ -196,15 +196,6 @@ def sech2(e: Primal) -> Primal:
 def larger(a: Primal, b: Primal, da: Linear, db: Linear) -> Linear:
     """The tangent that goes with the larger of ``a`` and ``b``, or of equals their mean."""
     return preferred(a > b, da, a < b, db)
-
-
-def quotient(y: Primal, x: Sequence[Primal], d: Sequence[Linear]) -> Linear:
-    """The tangent of ``x[0] ÷ x[1]``.
-
-    The reciprocal of what varies is computed once for all tangents and all quotients by it, and does not wait
-    for tangents. What does not vary remains a divisor: most literals have no exact reciprocal.
-    """
-    return d[0] / x[1] if d[1] is ZERO else (d[0] - d[1] * y) * (1 / x[1])
 
 
 def power(x: Sequence[Primal]) -> Primal:

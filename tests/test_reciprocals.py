@@ -67,7 +67,7 @@ def test_at_ends(x, slope):
 
 
 def test_a_divisor_without_a_finite_reciprocal():
-    """What is divided by it and not chosen has no part in a gradient: 0 times an infinite reciprocal is none."""
+    """What is divided by it and not chosen has no part in a gradient: 0 times infinity is no number."""
     f = fn([Real, Real], Real, lambda x, y: select(y > 1e-300, Real, x / y, x))
     slope = fn([Real, Real], Vec(2, Real), lambda x, y: list(grad(f, [0, 1])(x, y)))
     assert compile(slope)(1e-310, 1e-310) == [1.0, 0.0]

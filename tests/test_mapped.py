@@ -10,9 +10,12 @@ from random_elementwise import elementwise
 from rose_core import Real, Vec, cond, fn, fori, grad, iadd, imod, sin, struct, vec
 from rose_core import sum as total
 from rose_core.language.check import check
+from rose_core.language.flatten import flatten
 from rose_core.language.ir import ACCUM, FOR, Func
+from rose_core.language.parse import parse
 from rose_core.language.types import Array
 from rose_core.optimise import unroll
+from rose_core.optimise.mapped import mapped
 
 N = 12
 V = Vec(N, Real)
@@ -131,6 +134,15 @@ LEFT = {
 def test_others_are_left(name: str, changes) -> None:
     same(grad(fn([V, V], Real, LEFT[name]), [0]), X, X)
     assert not any(changes)
+
+
+def test_a_row_that_nothing_is_added_to() -> None:
+    source = f"""
+        def f(x: [{N}]Real): ([{N}][3]Real, [{N}]()) =
+          accum a from [for _: {N}, [for _: 3, 0.0]] in
+            [for i: {N}, let p = &a[i] in ()]"""
+    f = flatten(parse(source)["f"])
+    assert mapped(f) is f
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -84,9 +84,9 @@ def _parts_of(
     wholes = [r]
     for whole in wholes:
         t, parts = f.inner_type_of(whole), own.get(whole, ())
-        rest = {*users[whole]}.difference(parts)
         if not isinstance(t, Array) or is_tape(t) or not parts:
             return []
+        rest = {*users[whole]}.difference(parts)
         if any(whole != r or f.code[v][0] != RESOLVE or f.home[v] != f.home[r] for v in rest):
             return []
         for part in parts:

@@ -18,7 +18,7 @@ from rose_core.language.ir import ACCUM, ADD_TO, COND, FOR, GET, INDEX, REF_INDE
 from rose_core.language.ops import BINARY_END, by_name
 from rose_core.language.queries import among, places, users_of
 from rose_core.language.replay import Replay, copied
-from rose_core.language.types import REAL, TAN, Array, is_tape
+from rose_core.language.types import REAL, TAN, Array, Fin, is_tape
 
 _ADD = by_name["add"].code
 _PLACES, _CHOICES = among([REF_INDEX]), among([COND])
@@ -84,7 +84,7 @@ def _parts_of(
     wholes = [r]
     for whole in wholes:
         t, parts = f.inner_type_of(whole), own.get(whole, ())
-        if not isinstance(t, Array) or is_tape(t) or not parts:
+        if not (isinstance(t, Array) and isinstance(t.index, Fin)) or is_tape(t) or not parts:
             return []
         rest = {*users[whole]}.difference(parts)
         if any(whole != r or f.code[v][0] != RESOLVE or f.home[v] != f.home[r] for v in rest):
@@ -103,8 +103,10 @@ def _elements(f: Func, part: int, users: Mapping[int, Sequence[int]]) -> dict[in
     """Where numbers of a row are added to, if that is done with each of them, and nothing else."""
     t = f.inner_type_of(part)
     assert isinstance(t, Array)
+    if not isinstance(t.index, Fin) or t.size > _MOST_IN_ROW:
+        return {}
     found: dict[int, int] = {}
-    for v in users.get(part, ()) if t.size <= _MOST_IN_ROW else ():
+    for v in users.get(part, ()):
         op, _, *k = f.code[v]
         if op != REF_INDEX or k[0] >= 0 or f.home[v] != f.home[part] or not _is_added_to(f, v, users):
             return {}

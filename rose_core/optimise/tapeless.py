@@ -44,6 +44,9 @@ _NEXT = 4
 _MOST_ROWS = 1000
 """The most instructions of an iteration of both."""
 
+_MOST_ROWS_AROUND = 200
+"""The same of loops around others, which run two iterations at a time each in its own way."""
+
 _MOST_BETWEEN = 256
 """The most instructions between the two."""
 
@@ -107,7 +110,9 @@ class _Search:
         if a.size != b.size:
             return None
         one, other = (contents(f, f.code[v][1]) for v in (first, then))
-        if len(one) + len(other) > _MOST_ROWS or not all(map(self._is_plain, (*one, *other))):
+        is_around = any(f.code[v][0] == FOR for v in one)
+        most = _MOST_ROWS_AROUND if is_around else _MOST_ROWS
+        if len(one) + len(other) > most or not all(map(self._is_plain, (*one, *other))):
             return None
         if any(f.code[v][0] in FAILS for v in other) or not self._add_apart(a, one, between, b, other):
             return None

@@ -8,7 +8,7 @@ from itertools import compress
 from operator import itemgetter
 from typing import TypeVar
 
-from rose_core.language.ir import ACCUM, FOR, PARAM, REF_INDEX, Block, Func, operands
+from rose_core.language.ir import ACCUM, FOR, GET, INDEX, PARAM, REF_INDEX, SET, VEC, Block, Func, operands
 from rose_core.language.ops import BINARY_END, TABLE_END
 from rose_core.language.types import Ref
 
@@ -52,6 +52,9 @@ def among(ops: Iterable[int]) -> bytes:
 BEYOND_BINARY = among(range(BINARY_END, 256))
 """All but operations on one or two numbers: what takes arrays or accumulators is among these."""
 
+OF_ACCUMULATORS = among({*range(BINARY_END, 256)} - {INDEX, GET, VEC, SET, FOR})
+"""What may take accumulators."""
+
 
 def places(f: Func, chosen: bytes) -> list[int]:
     """The instructions whose opcodes are `among` some, in order: what most passes look at are few of all."""
@@ -88,14 +91,8 @@ def users_of(f: Func, chosen: bytes = among(range(256))) -> dict[int, list[int]]
 
 def users_of_accumulators(f: Func) -> dict[int, list[int]]:
     """By accumulator, the instructions that add to it or read it."""
-    users: dict[int, list[int]] = {}
-    if ACCUM not in opcodes(f):
-        return users
-    for v in places(f, BEYOND_BINARY):
-        for x in operands(f.code[v], f.blocks):
-            if x >= 0 and f.code[x][0] == ACCUM:
-                users.setdefault(x, []).append(v)
-    return users
+    users = users_of(f, OF_ACCUMULATORS) if ACCUM in opcodes(f) else {}
+    return {r: by for r, by in users.items() if r >= 0 and f.code[r][0] == ACCUM}
 
 
 def param_ids(f: Func) -> dict[int, int]:

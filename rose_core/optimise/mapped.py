@@ -14,16 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import ACCUM, ADD_TO, COND, FOR, GET, INDEX, REF_INDEX, RESOLVE, SET, VEC, Func
-from rose_core.language.ops import BINARY_END, by_name
-from rose_core.language.queries import among, places, users_of
+from rose_core.language.ir import ACCUM, ADD_TO, COND, REF_INDEX, RESOLVE, Func
+from rose_core.language.ops import by_name
+from rose_core.language.queries import OF_ACCUMULATORS, among, places, users_of
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL, TAN, Array, Fin, is_tape
 
 _ADD = by_name["add"].code
 _PLACES, _CHOICES = among([REF_INDEX]), among([COND])
-_OF_ACCUMULATORS = among({*range(BINARY_END, 256)} - {INDEX, GET, VEC, SET, FOR})
-"""What may be done with one."""
 
 _ROWS_PER_ITERATION = 64
 """A function is left as it is if it has more instructions than this for each iteration of such loops."""
@@ -50,7 +48,7 @@ def mapped(f: Func) -> Func:
     iterations = sum(f.trips_of(f.home[part]) for parts in own.values() for part in parts)
     if len(f.code) > _ROWS_PER_ITERATION * iterations:
         return f
-    users = users_of(f, _OF_ACCUMULATORS)
+    users = users_of(f, OF_ACCUMULATORS)
     found: dict[int, list[_Own]] = {}
     for r in own:
         for part in _parts_of(f, r, own, users) if f.code[r][0] == ACCUM else ():
@@ -136,9 +134,10 @@ class _Mapping(Replay):
 
     def structural(self, v: int, ins: tuple[int, ...]) -> None:
         op, *given = ins
-        if v in self.gone:
-            start = self.value[given[0]] if op == REF_INDEX else self.env[given[0]]
-            self.value[v] = self.b.index(start, self.env[given[1]]) if op == REF_INDEX else start
+        if v in self.gone and op == ACCUM:
+            self.value[v] = self.env[given[0]]
+        elif v in self.gone:
+            self.value[v] = self.b.index(self.value[given[0]], self.env[given[1]])
         elif op == ADD_TO and given[0] in self.gone:
             r, x = given
             self.value[r] = self.b.binary(_ADD, self.value[r], self.env[x], self.func.type_of(x))
@@ -162,8 +161,7 @@ class _Mapping(Replay):
         """What the parts of an iteration come to."""
         for own in self.found[number]:
             if own.elements:
-                t = self.func.inner_type_of(own.part)
-                assert isinstance(t, Array)
-                yield self.b.vec([self.value[own.elements[k]] for k in range(t.size)], t)
+                numbers = [self.value[r] for _, r in sorted(own.elements.items())]
+                yield self.b.vec(numbers, self.func.inner_type_of(own.part))
             else:
                 yield self.value[own.part]

@@ -5,9 +5,9 @@
 
 What the terms of a sum have as cotangents is often known before the sum is: of a loss over data, it is the
 same for each. Then an iteration of the loop backward needs no more of the loop forward than its own iteration
-has computed, and may follow that at once. What would be kept in vectors from one loop to the other is at
-hand, and what both compute, they compute once. Every sum and every element gets what it got, in the same
-order.
+has computed, and may follow that at once; as it may that of another loop backward. What would be kept in
+vectors from one loop to the other is at hand, and what both compute, they compute once. Every sum and every
+element gets what it got, in the same order.
 """
 
 from __future__ import annotations

@@ -72,9 +72,9 @@ class Program:
     def __init__(self, root: Func, memory: str = "exported") -> None:
         self.hosts: list[Func] = []
         self.notes: Notes = notes
-        for last in unrolled, summed:
+        for prepared in unrolled, summed:
             for f in reversed(_callers_first(root)):
-                root = last(f)
+                root = prepared(f)
         order = _callers_first(root)
         called = needs(order)
         inside = enclosed(order)

@@ -10,11 +10,13 @@ from changes import noted
 from engines import same, same_outcome
 from lane_loops import noted as lanes_noted
 
-from rose_core import Real, Vec, and_, cond, exp, fn, fori, grad, iadd, imod, not_, opaque, sqrt, vec
+from rose_core import Real, Vec, and_, cond, exp, fn, fori, grad, iadd, ieq, imod, not_, opaque, sqrt, vec
 from rose_core import sum as total
+from rose_core.derivatives.expand import Expansion
 from rose_core.language import interp as interpreter
 from rose_core.language.check import check
 from rose_core.language.flatten import flatten
+from rose_core.language.ir import COND
 from rose_core.language.parse import parse
 from rose_core.optimise import sums, unroll
 from rose_core.optimise.predicated import predicated
@@ -32,6 +34,10 @@ def loops(monkeypatch):
 
 def either(p, one, other):
     return cond(p, Real, lambda: one, lambda: other)
+
+
+def in_turns(i, one, other):
+    return cond(ieq(2, imod(2, i), 0), Real, one, other)
 
 
 def after(x, i):
@@ -143,6 +149,11 @@ LEFT = {
         x[i] > 0.0, Real, lambda: 1.0 / (1.0 + x[i] * x[i] / (2.0 + x[i])), lambda: 0.0
     ),
     "an end": lambda x, i: cond(i < 1, Real, lambda: 0.0, lambda: x[i - 1]),
+    "much in turns": lambda x, i: in_turns(
+        i,
+        lambda: x[i] * x[i] * x[i] * x[i] * x[0] * x[1] * x[2],
+        lambda: x[i] + x[1] + x[2] + x[3] + x[4] + x[5] + x[6],
+    ),
 }
 
 
@@ -177,6 +188,18 @@ def test_one_of_two_loops_reads_what_is_not_there(loops) -> None:
 
     same(fn([V], Real, f), X)
     assert any(loops)
+
+
+@pytest.mark.parametrize("other", [3, 5])
+def test_of_sides_in_turns_each_waits_for_what_the_other_one_adds(other: int) -> None:
+    """To add to the same elements nothing is in vain."""
+
+    def cell(x, i):
+        return in_turns(i, lambda: x[3] + x[4], lambda: x[other] - x[other + 1])
+
+    f = fn([V], Real, lambda x: total(N, lambda i: cell(x, i)))
+    made = predicated(Expansion(grad(f).func).root)
+    assert [ins[0] for ins in made.code].count(COND) == (other == 5)  # that of the value is gone
 
 
 def test_what_both_sides_add_is_added_in_their_order(loops) -> None:

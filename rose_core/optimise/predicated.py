@@ -12,14 +12,15 @@ would make infinite where it does not hold is not in any derivative.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
+from operator import add
 
 from rose_core.language.builder import Builder
 from rose_core.language.indices import MOST
 from rose_core.language.ir import ADD_TO, COND, GET, IDX, INDEX, PARAM, REF_INDEX, VEC, CondSite, Func
 from rose_core.language.ops import EFFORT, FAILS, LIBRARY, TABLE_END, by_name
-from rose_core.language.queries import among, places
+from rose_core.language.queries import among, param_ids, path_of, places
 from rose_core.language.replay import Replay, copied
 from rose_core.language.simplify import range_of
 from rose_core.language.types import BOOL, REAL, TAN, Fin
@@ -47,8 +48,11 @@ _LEAST_TRIPS = 8
 _MOST_EFFORT = 40
 """The most work in both sides of a choice."""
 
-_FORETOLD_WRONGLY = 5
-"""What a branch costs, in additions: a third of what it takes to begin again."""
+_BRANCH = 5
+"""What a branch costs, in additions: a third of what it takes to begin again after a wrong one."""
+
+_WAIT = 3
+"""What it costs besides, in additions, to add in vain: the next iteration may wait for it."""
 
 
 def predicated(f: Func) -> Func:
@@ -68,7 +72,7 @@ def straight(body: Func, trips: int) -> Func:
     choices = places(body, _CHOICES)
     if not choices or len(body.blocks) > 1 or stays(body) or not _is_plain(body, 0, trips):
         return body
-    if not _is_worth_it(body, 0, choices):
+    if not _is_worth_it(Pieces(body, 0, param_ids(body).get(0, -1), trips), choices):
         return body
     unsound: set[int] = set()
     copy = copied(body, _Predicating, {*choices}, unsound, trips)
@@ -84,7 +88,7 @@ def _choices(f: Func) -> set[int]:
     for number, choices in of_loops.items():
         if number and _is_plain(f, number, f.blocks[number].trips):
             inside = [v for v in choices if not only_at_ends(f, v)]
-            if _is_worth_it(f, number, inside):
+            if _is_worth_it(Pieces.of_block(f, number), inside):
                 found.update(inside)
     return found
 
@@ -97,28 +101,57 @@ def _is_plain(f: Func, number: int, trips: int) -> bool:
     )
 
 
-def _is_worth_it(f: Func, number: int, choices: Sequence[int]) -> bool:
+def _is_worth_it(pieces: Pieces, choices: Sequence[int]) -> bool:
     """Whether what is computed in vain costs less than it saves: half of what the loop does in any case, as
     two iterations run at a time, and what branches cost that are foretold wrongly.
 
-    Of a choice that depends on indices alone, the long side is what nearly all iterations take.
+    Of a choice that depends on indices alone, the long side is what nearly all iterations take; but of
+    indices that do not follow the loop, as where two sides take turns, iterations run one by one.
     """
+    f, number = pieces.func, pieces.number
     usual: float = sum(_effort_of(f.code[v]) for v in f.blocks[number].order)
-    in_vain = 0.0
+    in_vain, in_lanes = 0.0, True
     for v in choices:
-        efforts = [_effort(side, _MOST_EFFORT) for side in CondSite(f, f.code[v]).functions]
+        site = CondSite(f, f.code[v])
+        efforts = [_effort(side, _MOST_EFFORT) for side in site.functions]
         if sum(efforts) > _MOST_EFFORT:
             return False
-        if followed(f, v, partial(_indices_compared, f)):
+        compared = followed(f, v, partial(_indices_compared, f))
+        if any(f.home_of(x) == number and pieces.of(x) is None for c in compared for x in f.code[c][1:]):
+            in_vain += min(map(add, efforts, _waits(site)))
+            in_lanes = False
+        elif compared:
             usual += max(efforts)
         else:
             usual += min(efforts)
             in_vain += max(efforts) - min(efforts)
-    return in_vain <= usual / 2 + _FORETOLD_WRONGLY * len(choices)
+    return in_vain <= usual / 2 * in_lanes + _BRANCH * len(choices)
 
 
 def _indices_compared(f: Func, v: int) -> list[Piece] | None:
     return [] if f.code[v][0] in COMPARISONS else None
+
+
+def _waits(site: CondSite) -> Iterator[int]:
+    """What it costs to wait for what either side adds where the other one adds nothing."""
+    added = [
+        [_place(side, ins[1], args) for ins in side.code if ins[0] == ADD_TO]
+        for side, args in zip(site.functions, site.args, strict=True)
+    ]
+    for own, others in (added, added[::-1]):
+        yield _WAIT * sum(place not in others for place in own)
+
+
+def _place(side: Func, r: int, args: Sequence[int]) -> list[object]:
+    """An accumulator in a side, or a part of one: what that and its indices are outside, if there."""
+    indices, root = path_of(side, r)
+    found: list[object] = []
+    for x in (root, *indices):
+        if x < 0:
+            found.append(side.pool[~x])
+        else:
+            found.append(args[side.code[x][1]] if side.code[x][0] == PARAM else (side, x))
+    return found
 
 
 def _effort(side: Func, most: float) -> float:

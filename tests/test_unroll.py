@@ -11,6 +11,7 @@ from rose_core import (
     RunError,
     Vec,
     compile,
+    cond,
     exp,
     fn,
     fori,
@@ -256,6 +257,28 @@ def test_of_neighbours_for_the_loop_around_two_iterations_of_that_run_at_a_time(
     code = same(grad([Vec(d, Real), Vec(40, Real)], squares), wave(d), wave(40))
     trips = [block.size.size for block in code.blocks[1:]]
     assert trips.count(d) == loops, trips
+
+
+@pytest.mark.parametrize(
+    ("changes_at", "often", "loops"),
+    [(1, 3, 2), (1, 1, 1), (5, 3, 1)],
+    ids=["at an end", "little to do", "in the middle"],
+)
+def test_a_loop_whose_ends_are_written_out_runs_in_lanes(changes_at: int, often: int, loops: int) -> None:
+    """In the middle, a choice that is written out is none any more."""
+    n = 10
+
+    def cell(row, j):
+        before = cond(j < changes_at, Real, lambda: row[j], lambda: row[j - 1])
+        for _ in range(often):
+            before = before * before + row[j]
+        return before
+
+    def rows(x):
+        return vec(n, Vec(n, Real), lambda i: vec(n, Real, lambda j: cell(x[i], j)))
+
+    code = same(fn([Vec(n, Vec(n, Real))], Vec(n, Vec(n, Real)), rows), wave(n, n))
+    assert [block.size.size for block in code.blocks[1:]] == [n] * loops
 
 
 def test_results_of_iterations() -> None:

@@ -25,11 +25,12 @@ from rose_core.language.ir import (
     LOOP,
     REF_INDEX,
     RESOLVE,
+    CondSite,
     Func,
     callees,
     operands,
 )
-from rose_core.language.ops import BINARY_END, EFFORT, OPS, TABLE_END, by_name
+from rose_core.language.ops import BINARY_END, EFFORT, OPS, by_name
 from rose_core.language.queries import among, inner_first, path_of, places
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, TAN, Array, Ref, Type, is_memory, is_tape
@@ -39,7 +40,7 @@ from rose_core.optimise.gather import gathered
 from rose_core.optimise.interchange import interchanged
 from rose_core.optimise.mapped import mapped
 from rose_core.optimise.once import computed_once
-from rose_core.optimise.peel import peeled
+from rose_core.optimise.peel import only_at_ends, peeled
 from rose_core.optimise.predicated import predicated
 from rose_core.optimise.single import relinked
 from rose_core.optimise.sunk import sunk
@@ -47,6 +48,9 @@ from rose_core.optimise.tapeless import tapeless
 from rose_core.optimise.written import sums_of
 
 _ADD, _IADD, _NARROW = (by_name[name].code for name in ("add", "iadd", "narrow"))
+
+_ON_NUMBERS = {op.code for op in OPS if isinstance(op.wasm, int) and "I" not in op.ins}
+"""Operations that are one instruction, as they are in lanes."""
 
 _LOOPS, _WITH_PARTS, _PLACES = among([LOOP]), among((LOOP, COND)), among([REF_INDEX])
 
@@ -148,6 +152,7 @@ def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]
                 is_short
                 or (written <= MOST_ROWS_IN_LOCALS and not stay and _in_locals(f, inside[number], often))
             )
+            and not _is_peeled(f, number)
             and not _stays_for_lanes(f, number, trips, parts, is_short)
         ):
             saved += trips * (f.trips_of(block.parent) if block.parent else USUAL_TRIPS)
@@ -190,8 +195,8 @@ def _stays_for_lanes(f: Func, number: int, trips: int, parts: Mapping[int, int],
             moving[INDEX].add(v)
             if not across.isdisjoint(given):
                 across.add(v)
-        elif op < TABLE_END and isinstance(OPS[op].wasm, int) and "I" not in OPS[op].ins:
-            effort += EFFORT[op]  # as in lanes, which have the same instruction
+        elif op in _ON_NUMBERS:
+            effort += EFFORT[op]
         elif op == ADD_TO:
             root = path_of(f, given[0])[1]
             are_variables = _becomes_variables(f, root)
@@ -206,6 +211,16 @@ def _stays_for_lanes(f: Func, number: int, trips: int, parts: Mapping[int, int],
         elif op == INDEX:
             apart |= given[1] not in across or home[given[0]] == around
     return (apart or not is_short) and least is not None and trips >= least[0] and effort >= least[1]
+
+
+def _is_peeled(f: Func, number: int) -> bool:
+    """Whether a loop computes enough, and has choices that `peel` takes all: then it may run in lanes."""
+    work = [f.code[v] for v in f.blocks[number].order]
+    choices = [v for v in f.blocks[number].order if f.code[v][0] == COND]
+    for v in choices:
+        work += max(CondSite(f, f.code[v]).functions, key=lambda side: len(side.code)).code
+    effort = sum(EFFORT[ins[0]] for ins in work if ins[0] in _ON_NUMBERS)
+    return bool(choices) and effort > _LITTLE and all(only_at_ends(f, v) for v in choices)
 
 
 def _add_up(f: Func, numbers: Sequence[int]) -> bool:

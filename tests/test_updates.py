@@ -281,6 +281,18 @@ def test_in_a_loop_over_the_old_value():
     assert same(f, [1, 1, 1, 1]) == [[0, 2, 2, 2], [2, 1, 2, 2], [2, 2, 2, 2], [2, 2, 2, 3]]
 
 
+def test_a_loop_reads_the_old_value_and_gives_an_element_of_the_new_one():
+    """It runs after the update, which must leave the old value as it is."""
+
+    @fn
+    def f(v: V4, i: 4, j: 4, x: Real) -> Vec(4, struct(new=Real, old=Real)):
+        old = vec(4, Real, lambda k: v[k] * 2)
+        new = old.set(i, x)[j]
+        return vec(4, struct(new=Real, old=Real), lambda k: {"new": new, "old": old[k]})
+
+    assert [row["old"] for row in same(f, [1, 2, 3, 4], 1, 2, 9.0)] == [2, 4, 6, 8]
+
+
 WIDE = Vec(20, Vec(40, Real))
 
 MADE_OF = {

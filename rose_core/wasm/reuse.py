@@ -210,8 +210,9 @@ class Updates:
         seen, ways = {u}, [u]
         while ways:
             ins = self.func.code[ways.pop()]
-            if ins[0] == FOR:
-                needed: Sequence[int] = self.func.blocks[ins[1]].order
+            if ins[0] == FOR:  # which may give what is from outside of it
+                block = self.func.blocks[ins[1]]
+                needed: Sequence[int] = [*block.order, *block.results]
             elif ins[0] in _FREE or (ins[0] < TABLE_END and ins[0] not in FAILS):
                 needed = operands(ins, self.func.blocks)
             else:

@@ -54,6 +54,7 @@ from rose_core import sum as total
 from rose_core.host import instantiate
 from rose_core.language import interp
 from rose_core.language.flatten import flatten
+from rose_core.language.ir import ACCUM
 from rose_core.language.parse import parse
 from rose_core.wasm import lane_code, lane_order, lane_writer, lanes
 from rose_core.wasm.program import Program
@@ -346,6 +347,30 @@ def test_neighbours_that_as_many_iterations_add_to_as_a_call_says(way: str, writ
     for n in (0, 1, 2, 3, 7, 12, 19, 20):
         assert repr(flat(run([x, n]))) == repr(flat(interp.call(f, [x, n])))
     assert 20 in written
+
+
+def test_what_is_added_twice_to_the_last_point(written) -> None:
+    """Of an odd number of iterations, the last one runs alone, and writes nothing behind the accumulator."""
+    source = """
+        def f(x: [5]Real, t: 4): ([6][2]Real, [4]Real) =
+          let made: ([4]Real, ([6][2]Real, ())) = accum h from [for _: 4, 0.0] in
+            (let _ = &h[t] += x[1] in let _ = &h[0] += x[2] in
+            accum g from [for _: 6, [for _: 2, 0.0]] in
+              ([for i: 5,
+                let a = x[i] × x[i] in let b = sqrt(a) in let c = a + b in let d = c × a in
+                let next: 2147483648 = 1 + i in let there: 6 = narrow(next, 6) in
+                let here: 6 = narrow(i, 6) in
+                &g[there][0] += d - b;
+                &g[there][0] += d + b;
+                &g[here][1] += d × b]; ())) in
+          let (h, rest) = made in let (g, _) = rest in (g, h)"""
+    f = flatten(parse(source)["f"])
+    for r in [v for v, ins in enumerate(f.code) if ins[0] == ACCUM]:
+        f.pool.append((0.0, f.types[r].inner))  # as a constant, which the notation does not have
+        f.code[r] = ACCUM, -len(f.pool)
+    args = [[1.0, 2.0, 3.0, 4.0, 5.0], 2]
+    assert instantiate(Program(f))(args) == interp.call(f, args)
+    assert written == [5]
 
 
 @pytest.mark.parametrize("n", [4, 9])

@@ -69,7 +69,9 @@ def keeps_order(body: Body, lanes: Lanes) -> bool:
             and are_flows
             and (_are_apart(body, rows) or (not by_lanes and _may_be_apart(body, lanes, rows)))
         ):
-            lanes.flows.update((column, of) for column, of in columns.items() if len(of) > 1)
+            lanes.flows.update(
+                (column, of) for column, of in columns.items() if _are_several(lanes, func, of)
+            )
         elif not by_lanes:
             lanes.single.update(sites)
     for root in offsets.keys() - shared:
@@ -213,6 +215,11 @@ def _is_flow(lanes: Lanes, func: Func, sites: Sequence[int]) -> bool:
     steps = {e.step for e in elements}
     ahead = [e.ahead for e in elements]
     return steps == {elements[0].size} and max(ahead) - min(ahead) < WIDEST
+
+
+def _are_several(lanes: Lanes, func: Func, sites: Sequence[int]) -> bool:
+    """Whether these sites of a column add to several elements in an iteration, and not to one."""
+    return len({lanes.elements[func.code[v][1]].ahead for v in sites}) > 1
 
 
 def _apart(places: Iterable[_Steps]) -> bool:

@@ -19,6 +19,7 @@ from rose_core.language.ir import FOR, INDEX, LOOP, Func
 from rose_core.language.ops import code
 from rose_core.recording import copies, reroll
 from rose_core.recording.body import MOST_NUMBERS
+from rose_core.recording.rebuild import rebuilt
 from rose_core.recording.rows import Rows
 from rose_core.recording.share import Entry
 from rose_core.recording.totals import Columns, totals
@@ -785,6 +786,31 @@ def test_steps_get_the_elements_that_all_of_them_read_as_numbers(count, monkeypa
     assert call(f, [V]) == call(flat, [V]) == instantiate(Program(f))([V])
     found, wanted = (list(instantiate(Program(x))([V])[0]) for x in (g, flat_gradient))
     assert found == pytest.approx(wanted, rel=1e-11, abs=1e-12 * max(map(abs, wanted)))
+
+
+STEPS = {
+    "without numbers": lambda x, y: sin(x + y),
+    "with numbers that are as the first index": lambda x, y: sin(x + y) * 3.0 - y,
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_an_index_is_a_number_in_the_first_step_only(name, monkeypatch) -> None:
+    """The elements that the others read are not the same, for all that is known."""
+
+    def body(v, *indices):
+        x = 0.5
+        for i in (3, *indices):
+            x = STEPS[name](x, v[i])
+        return x
+
+    f = fn([Vec(9, Real), *[9] * 199], Real, body)
+    args = [math.sin(3 * k) for k in range(9)], *(k % 9 for k in range(199))
+    assert LOOP in [ins[0] for ins in rebuilt(f.func).code]
+    found = same(f, *args)
+    monkeypatch.setattr(reroll, "FEWEST_ROWS_OF_STEPS", 1 << 40)
+    assert LOOP not in [ins[0] for ins in rebuilt(f.func).code]
+    assert found == same(f, *args)
 
 
 def long_copies(rows: int, steps: bool, op: str, neighbours: bool) -> Callable[[Writer, int], int]:

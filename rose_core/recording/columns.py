@@ -38,3 +38,8 @@ def picked(items: Sequence[int], which: Sequence[int]) -> Sequence[int]:
     if isinstance(which, range):
         return items[which.start : which.stop : which.step]
     return array("i", [items[k] for k in which])
+
+
+def are_literals(items: Sequence[int]) -> bool:
+    """Whether all of a column are literals, and none is a row: of a range, the ends tell that."""
+    return bool(items) and max((items[0], items[-1]) if isinstance(items, range) else items) < 0

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rose_core.language.ir import ADD_TO, INDEX
 from rose_core.language.ops import code
-from rose_core.recording.columns import picked
+from rose_core.recording.columns import are_literals, picked
 from rose_core.recording.totals import Total
 
 _MIN, _MAX, _SELECT = map(code, ("min", "max", "select"))
@@ -109,8 +109,8 @@ class Repeat:
         What a row reads itself, and after that what it has as operands.
         """
         for row, (op, operands) in enumerate(self.rows):
-            if op == INDEX and operands[0].ids and (ids := operands[1].ids) and ids[0] < 0:
-                yield row, operands[0].ids[0], [values[~k] for k in ids]
+            if op == INDEX and operands[0].ids and are_literals(operands[1].ids):
+                yield row, operands[0].ids[0], [values[~k] for k in operands[1].ids]
             for x in operands:
                 if x.of >= 0:
                     yield row, x.of, [values[~k] for k in x.ids]

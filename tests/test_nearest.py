@@ -19,6 +19,7 @@ from rose_core import (
     compile,
     exp,
     fn,
+    grad,
     hessian,
     hypot,
     index,
@@ -26,6 +27,7 @@ from rose_core import (
     max,
     min,
     sum,
+    vec,
     vjp,
 )
 from rose_core.derivatives import expand
@@ -193,6 +195,21 @@ def test_what_costs_more_to_compute_twice() -> None:
         return sum(N, iteration)
 
     f = fn([C, P], Real, body)
+    assert not chosen(f)
+
+
+def test_elements_of_vectors_that_are_made_in_different_ways() -> None:
+    """One of numbers, which are a table, and one of what is computed."""
+    n = 16
+    V = Vec(n, Real)
+
+    def body(x):
+        table = vec(n, Real, [0.1 * k for k in range(n)])
+        made = vec(n, Real, [x[k] * x[n - 1 - k] for k in range(n)])
+        return sum(n, lambda i: min(table[i], made[i]) * x[i])
+
+    f = fn([V], Real, body)
+    same(grad(f), [0.3 * k - 1 for k in range(n)])
     assert not chosen(f)
 
 

@@ -144,13 +144,15 @@ class _Matching:
         op, types = all_ins[0][0], {f.types[v] for v in values}
         if any(ins[0] != op for ins in all_ins) or len(types) > 1:
             return False
+        if op != INDEX and (outside or op >= TABLE_END or op in FAILS):
+            return False
         given = _operands(f, alike.number, all_ins)
         if op == INDEX:
             before = dict(alike.given), dict(alike.columns), dict(alike.steps)
             if not (self.match(given[0]) and (self._is_number(given[1]) or self.match(given[1]))):
                 alike.given, alike.columns, alike.steps = before
                 return False
-        elif outside or op >= TABLE_END or op in FAILS or not all(map(self.match, given)):
+        elif not all(map(self.match, given)):
             return False
         else:
             self.operations += 1

@@ -59,6 +59,21 @@ def of_others(x, a):
     return sum((p * (k + 1) for k, p in enumerate(parts)), 0.0) * x[0]
 
 
+def of_all_or_one(x, a):
+    """Of each number of a vector, and of one number so many times."""
+    y = lambda i: 2 * x[i]  # noqa: E731
+    z = vec(N, Real, y)
+    s = total(N, y)
+
+    def of_one(i):
+        one, several = vec(N, Real, lambda _: y(i)), total(N, lambda _: y(i))
+        parts = (lambda k: z[k], lambda k: one[k], lambda k: s, lambda k: several)
+        sums = [total(N, lambda k, part=part: part(k) * x[i] * a[0][k]) for part in parts]
+        return sums[0] + 3 * sums[1] + 5 * sums[2] + 7 * sums[3]
+
+    return total(N, of_one)
+
+
 PROGRAMS = {
     variances: (3, 1),
     covariances: (4, 5),
@@ -66,6 +81,7 @@ PROGRAMS = {
     of_shares: (1, 1),
     of_sums_of_sums: (3, 0),
     of_others: (6, 0),
+    of_all_or_one: (7, 2),
 }
 """Programs, how many sums are in what they become, and how many vectors."""
 

@@ -65,17 +65,24 @@ def numbers(f: Func) -> dict[int, int]:
         elif op == GET and code[given[0]][0] == FOR:
             block = blocks[code[given[0]][1]]
             result = block.results[given[1]]
-            key = GET, block.size, number.get(result, result)
+            key = GET, _depth(f, home[v]), block.size, number.get(result, result)
         elif op == RESOLVE and code[given[0]][0] == ACCUM:
             r = given[0]
             adding = [w for w in users[r] if code[w][0] != RESOLVE]
             if len(adding) == 1 and code[adding[0]][0] == ADD_TO:
                 (w,) = adding
                 both = code[r][1], code[w][2]
-                key = RESOLVE, *(number.get(x, x) for x in both), *_sizes(f, home[w], home[r])
+                values = (number.get(x, x) for x in both)
+                key = RESOLVE, _depth(f, home[r]), *values, *_sizes(f, home[w], home[r])
         if key:
             number[v] = known.setdefault(key, v)
     return number
+
+
+def _depth(f: Func, number: int) -> int:
+    """How many loops a block is in: a value that varies by one of these is the same in all iterations of one
+    that is further in."""
+    return len(_sizes(f, number, 0))
 
 
 def _sizes(f: Func, number: int, outer: int) -> list[object]:

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 from engines import outcome, same, same_outcome
 
-from rose_core import Real, Vec, and_, cond, fn, fori, grad, ileq, imin, interp, not_, or_, real, vec
+from rose_core import Real, Vec, and_, cond, fn, fori, grad, ileq, imin, interp, not_, or_, real, sin, vec
 from rose_core import sum as total
 from rose_core.derivatives import expand
 from rose_core.language.ir import Func
@@ -92,6 +92,38 @@ def test_needed(name: str) -> None:
     f = fn([V], Real, lambda x: total(N, lambda i: NEEDED[name](x, i)))
     assert checks(f) == 1
     assert "out of range" in str(same_outcome(f, X))
+
+
+def below(i, term):
+    """Without iterations for the first index."""
+    return total(N, lambda k: cond(k < i, Real, lambda: term(k), lambda: 0.0))
+
+
+def ninth(x):
+    return x * x * x * x * x * x * x * x * x
+
+
+MISSING = {
+    "a product": lambda x, m, c, i: below(i, lambda k: x[k] * (x[i - 1] * c)),
+    "a factor": lambda x, m, c, i: below(i, lambda k: ninth(x[k]) * x[i - 1]),
+    "an element of a row": lambda x, m, c, i: below(i, lambda k: ninth(x[k]) * m[i - 1][2]),
+    "a sum": lambda x, m, c, i: total(
+        N,
+        lambda k: cond(k + 4 < i, Real, lambda: x[k] * total(5, lambda j: c * x[i - 1 - j]), lambda: 0.0),
+    ),
+    "a choice": lambda x, m, c, i: below(
+        i, lambda k: x[k] * cond(c > 0, Real, lambda: sin(x[i - 1]), lambda: sin(c))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_elements_are_not_read_before_a_loop_without_iterations(name: str) -> None:
+    """They may not be there."""
+    f = fn([V, Vec(N, V), Real], Real, lambda x, m, c: total(N, lambda i: MISSING[name](x, m, c, i)))
+    for g in (f, grad(f)):
+        assert checks(g) == 0
+        same(g, X, [X] * N, 0.5)
 
 
 def test_one_side_for_several_choices() -> None:

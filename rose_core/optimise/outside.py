@@ -7,7 +7,8 @@ with a state is a function of its own, in which ``a / b`` of two arguments is co
 on the way back each iteration has a share of the cotangents of both. So the body gets the quotient in their
 place. It never gets more numbers than before: a loop that varies by one number alone is to stay so
 (`derivatives.linearize_control`). What may have an infinite derivative stays, too, if there may be no
-iteration or indices choose it (`optimise.cases`): times the cotangent 0 that would be no number.
+iteration or indices choose it (`optimise.cases`): times the cotangent 0 that would be no number. And so does
+what is read by an index that may be none where there is no iteration (`optimise.proven`).
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from rose_core.optimise.copies import stays
 from rose_core.optimise.hoist import hoisted
 from rose_core.optimise.movable import Loop, cannot_fail
 from rose_core.optimise.other_loops import OtherLoops
+from rose_core.optimise.proven import is_proven, unproven
 
 _NEG = code("neg")
 _RUN = frozenset((FOR, LOOP, COND, CALL))
@@ -160,7 +162,7 @@ class Same:
             elif ins[0] < TABLE_END or not has_tangents:
                 if ins[0] == FOR:
                     self._add_loop(Loop(body, v, body.home), users)
-                elif v not in self.chosen and self._is_same(ins):
+                elif v not in self.chosen and self._is_same(v):
                     self._add(v, [x for x in operands(ins, body.blocks) if x >= 0])
 
     def may_be_given(self, v: int) -> bool:
@@ -193,17 +195,15 @@ class Same:
                 replay.instruction(v)
         return [replay.env[x] for x in values]
 
-    def _is_same(self, ins: tuple[int, ...]) -> bool:
-        op = ins[0]
+    def _is_same(self, v: int) -> bool:
+        op, *_ = ins = self.body.code[v]
         for x in operands(ins, self.body.blocks):
             if x >= 0 and x not in self.values:
                 return False
         if op == INDEX and ins[1] in self.of_loops:
             return False  # the body gets the array
-        return (op < TABLE_END or op in _STRUCTURAL) and self._may_move(ins)
-
-    def _may_move(self, ins: tuple[int, ...]) -> bool:
-        return cannot_fail(self.body, ins) and (self.has_trips or _is_regular(self.body, ins))
+        may_move = cannot_fail(self.body, ins) and (self.has_trips or _may_be_in_vain(self.body, v))
+        return may_move and (op < TABLE_END or op in _STRUCTURAL)
 
     def _add(self, v: int, needs: Collection[int]) -> None:
         self.values.add(v)
@@ -212,13 +212,20 @@ class Same:
             self.of_loops.add(v)
 
     def _add_loop(self, loop: Loop, users: Mapping[int, Sequence[int]]) -> None:
-        code = self.body.code
-        is_regular = self.has_trips or all(_is_regular(self.body, code[w]) for w in loop.content)
-        if is_regular and loop.may_move() and loop.is_alone(users) and self.values.issuperset(loop.needed):
+        may_run = self.has_trips or all(_may_be_in_vain(self.body, w) for w in loop.content)
+        if may_run and loop.may_move() and loop.is_alone(users) and self.values.issuperset(loop.needed):
             self._add(loop.id, [*loop.needed, *loop.accumulators])
             self.inside |= loop.content
             for r in loop.accumulators:
                 self._add(r, [loop.id])
+
+
+def _may_be_in_vain(f: Func, v: int) -> bool:
+    """Whether an instruction does no harm where nobody needs it."""
+    found = v not in unproven(f) and _is_regular(f, f.code[v])
+    for k in callees(f.code[v]):  # no generator: see `deep.py`
+        found = found and is_proven(f.callees[k])
+    return found
 
 
 def _is_regular(f: Func, ins: tuple[int, ...]) -> bool:

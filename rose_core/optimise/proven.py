@@ -21,8 +21,8 @@ from rose_core.language.simplify import base_of, range_of, source_of
 from rose_core.language.types import Fin
 from rose_core.optimise.copies import stays
 
-_BOUND, _NOT, _AND, _OR = (by_name[name].code for name in ("bound", "not", "and", "or"))
-_CHOICES = among([COND])
+_BOUND, _NARROW, _NOT, _AND, _OR = (by_name[name].code for name in ("bound", "narrow", "not", "and", "or"))
+_CHOICES, _NARROWED = among([COND]), among([_NARROW])
 
 _LESS: dict[int, tuple[bool, int]] = {}
 """Comparison → whether it holds where the second one is the larger, and by how much it is that at least."""
@@ -62,6 +62,28 @@ def _has_checks(side: Func) -> bool:
 @remembered
 def _proven(f: Func) -> Func:
     return _within(f, (None,) * len(f.params))
+
+
+@remembered
+def unproven(f: Func) -> set[int]:
+    """Indices that are right where a condition holds, and may be none elsewhere."""
+    b, found = Builder(f), set[int]()
+    for v in places(f, _NARROWED):
+        t = f.types[v]
+        assert isinstance(t, Fin)
+        low, high = range_of(b, f.code[v][1])
+        if low < 0 or high >= t.size:
+            found.add(v)
+    return found
+
+
+@remembered
+def is_proven(f: Func) -> bool:
+    """Whether there are no such indices in a function, and in what it calls."""
+    found = not unproven(f)
+    for g in f.callees:  # no generator: see `deep.py`
+        found = found and is_proven(g)
+    return found
 
 
 def _within(f: Func, ranges: tuple[Range | None, ...]) -> Func:

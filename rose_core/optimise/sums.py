@@ -15,9 +15,10 @@ from rose_core.language.ir import ADD_TO, ALL, INDEX, LOOP, PARAM, REF_INDEX, Fu
 from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END, by_name
 from rose_core.language.queries import among, param_ids, places
 from rose_core.language.replay import Replay, copied
-from rose_core.language.types import REAL
+from rose_core.language.types import REAL, is_memory
 from rose_core.optimise.other_loops import OtherLoops
 from rose_core.optimise.predicated import straight
+from rose_core.optimise.proven import unproven
 from rose_core.optimise.single import calling
 
 _ADD, _SUB, _NEG = (by_name[name].code for name in ("add", "sub", "neg"))
@@ -66,15 +67,27 @@ def _terms(site: LoopSite, body: Func) -> list[_Terms] | None:
     if len(body.blocks) > 1 or (kept and spec.outputs != ALL):
         return None
     users: dict[int, list[int]] = {}
+    varying: set[int] = set()
+    doubtful = {*unproven(body)} if not (site.is_whole and spec.trips) else set()
+    """What is of indices that may be none where there is no iteration."""
     effort = 0
     for v, (op, *given) in enumerate(body.code):
         if (op >= TABLE_END and op not in _PLAIN) or op in FAILS:
             return None
         if op < TABLE_END and isinstance(OPS[op].wasm, int):
             effort += EFFORT[op]
-        if op != PARAM:
-            for x in given:
-                users.setdefault(x, []).append(v)
+        if op == PARAM:
+            if given[0] <= spec.carries:
+                varying.add(v)
+            continue
+        for x in given:
+            users.setdefault(x, []).append(v)
+        if not varying.isdisjoint(given):
+            varying.add(v)
+        elif not doubtful.isdisjoint(given):
+            doubtful.add(v)
+            if op == INDEX and not is_memory(body.types[v]):
+                return None  # an element that may not be there would be read before the loop
     for r in body.results:
         users.setdefault(r, []).append(_RESULT)
     if effort < _LEAST_EFFORT or not all(body.type_of(r) is REAL for r in body.results):

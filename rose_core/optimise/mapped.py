@@ -58,19 +58,15 @@ def mapped(f: Func) -> Func:
 
 def _own_parts(f: Func) -> dict[int, list[int]]:
     """Accumulators, and parts of some, of which each iteration of loops beside them takes one part of its
-    own, and nothing else takes any: those parts, one for each loop. The loops are without choices: of those
-    with choices, `peel` writes out ends."""
+    own: those parts. The loops are without choices: of those with choices, `peel` writes out ends."""
     choosing = {f.home[v] for v in places(f, _CHOICES)}
-    found: dict[int, dict[int, int]] = {}
-    others: set[int] = set()
+    found: dict[int, list[int]] = {}
     for v in places(f, _PLACES):
         _, r, i = f.code[v]
-        number = f.home[v]
-        block, parts = f.blocks[number], found.setdefault(r, {})
-        is_own = block.index == i >= 0 and block.parent == f.home[r]
-        if not is_own or number in choosing or parts.setdefault(number, v) != v:
-            others.add(r)
-    return {r: [*parts.values()] for r, parts in found.items() if r not in others}
+        block = f.blocks[f.home[v]]
+        if block.index == i >= 0 and block.parent == f.home[r] and f.home[v] not in choosing:
+            found.setdefault(r, []).append(v)
+    return found
 
 
 def _parts_of(

@@ -11,6 +11,7 @@ from rose_core import Real, Vec, cond, fn, fori, grad, iadd, imod, sin, struct, 
 from rose_core import sum as total
 from rose_core.language.check import check
 from rose_core.language.flatten import flatten
+from rose_core.language.interp import call
 from rose_core.language.ir import ACCUM, FOR, Func
 from rose_core.language.parse import parse
 from rose_core.language.types import Array
@@ -139,11 +140,115 @@ def test_others_are_left(name: str, changes) -> None:
     assert not any(changes)
 
 
-def test_a_row_that_nothing_is_added_to() -> None:
+VECTOR = "[for _: 12, 0.0]", "[12]Real"
+WITH_ROWS = "[for _: 12, [for _: 3, 0.0]]", "[12][3]Real"
+WITH_MATRICES = "[for _: 12, [for _: 2, [for _: 3, 0.0]]]", "[12][2][3]Real"
+
+ADDING = {
+    "an element": (VECTOR, "let r = &a[i] in r += x[i]", True),
+    "an element, twice": (VECTOR, "let r = &a[i] in let _ = r += x[i] in r += x[0]", True),
+    "another element as well": (
+        VECTOR,
+        "let r = &a[i] in let s = &a[3] in let _ = r += x[i] in s += x[i]",
+        False,
+    ),
+    "the element of a loop in it": (VECTOR, "let _ = [for j: 12, let r = &a[j] in r += x[i]] in ()", False),
+    "an element in a loop in it": (VECTOR, "let r = &a[i] in let _ = [for j: 3, r += x[i]] in ()", False),
+    "an element, passed on": (VECTOR, "let r = &a[i] in add(r, x[i])", False),
+    "an element, passed on as well": (VECTOR, "let r = &a[i] in let _ = r += x[i] in add(r, x[i])", False),
+    "an element of a loop with a choice": (
+        VECTOR,
+        "let r = &a[i] in let y: Real = if x[i] < 0.0 then squared(x[i]) else halved(x[i]) in r += y",
+        False,
+    ),
+    "an element, and any": (
+        VECTOR,
+        "let r = &a[i] in let _ = r += x[i] in let s = &a[k] in s += x[i]",
+        False,
+    ),
+    "an element and all of them": (VECTOR, "let r = &a[i] in let _ = r += x[i] in a += x", False),
+    "an element and the first, by its place": (
+        VECTOR,
+        "let r = &a[i] in let _ = r += x[i] in let s = &a[0] in add(s, x[i])",
+        False,
+    ),
+    "numbers of a row": (
+        WITH_ROWS,
+        "let p = &a[i] in let s = &p[2] in let q = &p[0] in let r = &p[1] in "
+        "let _ = q += x[i] in let _ = r += x[0] in s += x[1]",
+        True,
+    ),
+    "numbers of a row, in a loop": (
+        WITH_ROWS,
+        "let p = &a[i] in let _ = [for j: 3, let q = &p[j] in q += x[i]] in ()",
+        True,
+    ),
+    "a number of a row, by its place": (
+        WITH_ROWS,
+        "let p = &a[i] in let q = &p[0] in let r = &p[1] in let s = &p[2] in "
+        "let _ = q += x[i] in let _ = r += x[0] in add(s, x[1])",
+        False,
+    ),
+    "a number of a row, in a loop": (
+        WITH_ROWS,
+        "let p = &a[i] in let q = &p[0] in let r = &p[1] in let s = &p[2] in "
+        "let _ = q += x[i] in let _ = r += x[0] in let _ = [for j: 3, s += x[1]] in ()",
+        False,
+    ),
+    "some numbers of a row": (
+        WITH_ROWS,
+        "let p = &a[i] in let q = &p[0] in let r = &p[2] in let _ = q += x[i] in r += x[1]",
+        False,
+    ),
+    "numbers of a row, one of them any": (
+        WITH_ROWS,
+        "let p = &a[i] in let q = &p[0] in let r = &p[1] in let s = &p[k] in "
+        "let _ = q += x[i] in let _ = r += x[0] in s += x[1]",
+        False,
+    ),
+    "numbers of a row, and the same to all of it": (
+        WITH_ROWS,
+        "let p = &a[i] in let q = &p[0] in let r = &p[1] in let s = &p[2] in "
+        "let _ = q += x[i] in let _ = r += x[0] in let _ = s += x[1] in p += [for _: 3, 1.0]",
+        False,
+    ),
+    "numbers of a row, and all of it": (
+        WITH_ROWS,
+        "let p = &a[i] in let _ = [for j: 3, let q = &p[j] in q += x[i]] in p += [x[0], x[1], x[2]]",
+        False,
+    ),
+    "nothing of a row": (WITH_ROWS, "let p = &a[i] in ()", False),
+    "rows of a matrix": (
+        WITH_MATRICES,
+        "let p = &a[i] in let q = &p[0] in let r = &p[1] in let y = [x[0], x[1], x[i]] in "
+        "let _ = q += y in r += y",
+        False,
+    ),
+}
+"""What the iterations of a loop add to, and whether that becomes a result of the loop."""
+
+
+@pytest.mark.parametrize(("accumulator", "body", "is_result"), ADDING.values(), ids=ADDING)
+def test_what_is_added_to(accumulator: tuple[str, str], body: str, is_result: bool) -> None:
+    start, t = accumulator
     source = f"""
-        def f(x: [{N}]Real): ([{N}][3]Real, [{N}]()) =
-          accum a from [for _: {N}, [for _: 3, 0.0]] in
-            [for i: {N}, let p = &a[i] in ()]"""
+        def add(r: &Real, x: Real): () = r += x
+
+        def squared(x: Real): Real = x × x
+
+        def halved(x: Real): Real = 0.5 × x
+
+        def f(x: [12]Real, k: {3 if "[3]" in t else 12}): ({t}, [12]()) =
+          accum a from {start} in [for i: 12, {body}]"""
+    f = flatten(parse(source)["f"])
+    made = mapped(f)
+    check(made)
+    assert (made is not f) == is_result
+    assert repr(call(made, [X, 1])) == repr(call(f, [X, 1]))
+
+
+def test_what_is_added_to_an_accumulator_of_a_caller() -> None:
+    source = "def f(x: [12]Real, a: &[12]Real): [12]() = [for i: 12, let r = &a[i] in r += x[i]]"
     f = flatten(parse(source)["f"])
     assert mapped(f) is f
 

@@ -11,8 +11,11 @@ from rose_core import Real, Vec, exp, fn, interp, real, sqrt, value_and_grad, ve
 from rose_core import sum as total
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.demand import Demand
+from rose_core.language.flatten import flatten
 from rose_core.language.ir import GET, RESOLVE
+from rose_core.language.parse import parse
 from rose_core.optimise import hoist
+from rose_core.optimise.numbering import numbered
 
 M, N = 6, 5
 V, A = Vec(N, Real), Vec(M, Vec(N, Real))
@@ -103,6 +106,34 @@ def test_sums_and_vectors(body, monkeypatch) -> None:
     assert repr(plain.value) == repr(found.value)
     for k in "01":
         assert flat(found.grad[k]) == pytest.approx(flat(plain.grad[k]), rel=1e-12)
+
+
+VECTOR, ZEROS = f"[{N}]Real", f"[for _: {N}, 0.0]"
+OTHERS = {
+    "sums of two values each": (
+        "Real",
+        "0.0",
+        "let _ = a += x[i] in a += y[i]",
+        "let _ = a += y[i] in a += y[i]",
+    ),
+    "elements": (VECTOR, ZEROS, "let r = &a[i] in r += x[i]", "let r = &a[i] in r += y[i]"),
+    "what functions add": ("Real", "0.0", "once(a, x[i])", "twice(a, x[i])"),
+}
+
+
+@pytest.mark.parametrize(("t", "start", "one", "other"), OTHERS.values(), ids=OTHERS)
+def test_accumulators_that_get_others_are_left(t: str, start: str, one: str, other: str) -> None:
+    source = f"""
+        def once(r: &Real, x: Real): () = r += x
+
+        def twice(r: &Real, x: Real): () = let _ = r += x in r += x
+
+        def f(x: [{N}]Real, y: [{N}]Real): (({t}, [{N}]()), ({t}, [{N}]())) =
+          let p: ({t}, [{N}]()) = accum a from {start} in [for i: {N}, {one}] in
+          let q: ({t}, [{N}]()) = accum a from {start} in [for i: {N}, {other}] in
+          (p, q)"""
+    f = flatten(parse(source)["f"])
+    assert len({*numbered(f).results}) == 2
 
 
 def flat(x):

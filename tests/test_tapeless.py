@@ -137,6 +137,67 @@ def test_what_two_loops_add_to(one: str, other: str, joined: bool) -> None:
     assert (made is not f) == joined
 
 
+@pytest.mark.parametrize(
+    ("size", "between", "other", "joined"),
+    [
+        (N, "", "c × y[i]", True),
+        (N, "", "c × y[3]", False),  # of another iteration
+        (N - 1, "", "c × b", False),
+        (N, "let w = x[0] × x[1] in", "c × w", True),
+        (N, "let w = y[0] × x[1] in", "c × w", False),
+        (N, "let w = y[0] × x[1] in", "w", False),
+        (N, "let w = [y[0], x[0]] in", "c × w[1]", True),
+        (N, "let w = x[0] < 1.0 ? y : x in", "c × w[i]", False),
+        (N, "let w = twice(x[0]) in", "c × w", False),  # which is not computed ahead
+        (N, "", "c × twice(x[i])", False),
+        (N, "", "let k: 20 = bound(i + 1, 20, 0) in c × x[k]", False),  # an error of another iteration
+    ],
+)
+def test_what_the_second_loop_needs(size: int, between: str, other: str, joined: bool) -> None:
+    source = f"""
+        def twice(x: Real): Real = x + x
+
+        def f(x: [{N}]Real): ([{N}]Real, [{size}]Real) =
+          let y: [{N}]Real = [for i: {N}, let b = real(i) in let c = b × b in c × x[i]] in
+          {between}
+          let z: [{size}]Real = [for i: {size}, let b = real(i) in let c = b × b in {other}] in
+          (y, z)"""
+    f = flatten(parse(source)["f"])
+    made = tapeless(f)
+    check(made)
+    assert (made is not f) == joined
+
+
+@pytest.mark.parametrize(
+    ("between", "joined"),
+    [
+        ("", True),
+        ("s += y[0]", True),
+        ("r += y[0]", False),
+        ("add(r, y[0])", False),
+        ("let _ = [for k: 3, r += x[7]] in ()", False),
+        ("let _ = [for k: 3, s += x[7]] in ()", True),
+        ("let t = x[7] < 0.0 ? r : s in t += x[8]", False),
+    ],
+)
+def test_what_is_added_between(between: str, joined: bool) -> None:
+    """All that is added to a number is added in order."""
+    between = f"let _ = {between} in" if between else ""
+    source = f"""
+        def add(r: &Real, x: Real): () = r += x
+
+        def f(x: [{N}]Real): (Real, (Real, ([{N}]Real, [{N}]()))) =
+          accum r from 0.0 in accum s from 0.0 in
+            let y: [{N}]Real = [for i: {N}, let b = real(i) in let c = b × b in c × x[i]] in
+            {between}
+            let z: [{N}]() = [for i: {N}, let b = real(i) in let c = b × b in r += c × y[i]] in
+            (y, z)"""
+    f = flatten(parse(source)["f"])
+    made = tapeless(f)
+    check(made)
+    assert (made is not f) == joined
+
+
 @pytest.mark.parametrize("seed", range(80))
 def test_random_sums_of_products(seed: int) -> None:
     program = Einsums(seed)

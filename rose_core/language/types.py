@@ -13,6 +13,7 @@ value is a bundle of leaves: `leaves` takes a type apart, a vector of structs in
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 TYPE, VALUE, INDEX = "Type", "Value", "Index"
@@ -288,19 +289,26 @@ def replace_scalar(leaf: Type, scalar: Type) -> Type:
 
 
 def real(leaf: Type) -> Type:
-    """``leaf`` with its tangents taken as numbers."""
+    """As `numbers`, of a leaf: what passes ask for again and again."""
     return replace_scalar(leaf, REAL) if scalar_of(leaf) is TAN else leaf
+
+
+def map_scalars(t: Type, f: Callable[[Type], Type]) -> Type:
+    """``t`` with ``f`` of every scalar in its place."""
+    if isinstance(t, Pair):
+        return Pair(map_scalars(t.fst, f), map_scalars(t.snd, f))
+    if isinstance(t, Struct):
+        return Struct({name: map_scalars(field, f) for name, field in t.fields.items()})
+    if isinstance(t, Array):
+        return array(t.index, map_scalars(t.elem, f))
+    if isinstance(t, Ref):
+        return ref(map_scalars(t.inner, f))
+    return f(t)
 
 
 def numbers(t: Type) -> Type:
     """``t`` with a number in place of every tangent."""
-    if t is TAN:
-        return REAL
-    if isinstance(t, Pair):
-        return Pair(numbers(t.fst), numbers(t.snd))
-    if isinstance(t, Struct):
-        return Struct({name: numbers(field) for name, field in t.fields.items()})
-    return array(t.index, numbers(t.elem)) if isinstance(t, Array) else t
+    return map_scalars(t, lambda scalar: REAL if scalar is TAN else scalar)
 
 
 def leaves(t: Type) -> list[Type]:
@@ -339,14 +347,4 @@ def dual(t: Type) -> Type:
 
     A ``Tan`` becomes one too: differentiating a derivative again treats its tangents as numbers.
     """
-    if t is REAL or t is TAN:
-        return DUAL
-    if isinstance(t, Pair):
-        return Pair(dual(t.fst), dual(t.snd))
-    if isinstance(t, Struct):
-        return Struct({name: dual(field) for name, field in t.fields.items()})
-    if isinstance(t, Array):
-        return array(t.index, dual(t.elem))
-    if isinstance(t, Ref):
-        return ref(dual(t.inner))
-    return t
+    return map_scalars(t, lambda scalar: DUAL if scalar in (REAL, TAN) else scalar)

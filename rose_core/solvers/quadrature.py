@@ -24,6 +24,7 @@ from rose_core.language.types import (
     array,
     fin,
     leaves,
+    map_scalars,
     replace_scalar,
     scalar_of,
 )
@@ -278,11 +279,7 @@ def _by_closure(f: Function, t: Type) -> Function | None:
 
     def derivatives(t: Type) -> Type:
         """``t`` with a gradient in place of every Real."""
-        if isinstance(t, Array):
-            return array(t.index, derivatives(t.elem))
-        if isinstance(t, Struct):
-            return Struct({name: derivatives(field) for name, field in t.fields.items()})
-        return gradient
+        return map_scalars(t, lambda _: gradient)
 
     def body(inner: Trace, x: int) -> list[int]:
         call = inner.builder.vjp(f.func, [x, *captured(inner, f)])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rose_core.language.ir import Func, is_real
-from rose_core.language.types import TAN, Array, Struct, Type, array, dual, leaves, replace_scalar
+from rose_core.language.types import TAN, Array, Type, dual, leaves, map_scalars, replace_scalar
 from rose_core.optimise.narrow import narrowed_from
 from rose_core.tracing.declare import describe
 from rose_core.tracing.functions import Capture, Function, captured, captured_type, function_of, signature
@@ -86,13 +86,13 @@ def _derivative(func: Func, fs: Sequence[Function], tangents: Type, rule: Callab
 
 def tangent(t: Type, what: str = "functional") -> Type:
     """The type of the tangents of a type of Reals."""
-    if isinstance(t, Array):
-        return array(t.index, tangent(t.elem, what))
-    if isinstance(t, Struct):
-        return Struct({name: tangent(field, what) for name, field in t.fields.items()})
-    if not is_real(t):
-        raise TypeError(f"{what}: expected a result of Reals, got {describe(t)}")
-    return TAN
+
+    def of(scalar: Type) -> Type:
+        if not is_real(scalar):
+            raise TypeError(f"{what}: expected a result of Reals, got {describe(scalar)}")
+        return TAN
+
+    return map_scalars(t, of)
 
 
 def _of_elements(f: Function) -> Function:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rose_core.language.types import REAL, TAN, Array, Pair, Struct, Type, array, leaves, scalar_of
+from rose_core.language.types import REAL, TAN, Array, Pair, Struct, Type, leaves, map_scalars, scalar_of
 from rose_core.tracing.constructs import select, vec
 from rose_core.tracing.declare import describe
 from rose_core.tracing.indices import index_operation
@@ -22,11 +22,7 @@ _ieq = index_operation("ieq")
 
 def over(t: Type, elem: Type) -> Type:
     """``t`` with ``elem`` in place of every Real."""
-    if isinstance(t, Array):
-        return array(t.index, over(t.elem, elem))
-    if isinstance(t, Struct):
-        return Struct({name: over(field, elem) for name, field in t.fields.items()})
-    return elem if t is REAL else t
+    return map_scalars(t, lambda scalar: elem if scalar is REAL else scalar)
 
 
 def count(t: Type) -> int:

@@ -20,7 +20,7 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import GET, IDX, INDEX, PARAM, RESOLVE, VEC, ZEROS, Func
 from rose_core.language.ops import LIBRARY, TABLE_END, code
 from rose_core.language.queries import remembered
-from rose_core.language.types import REAL, Array, Ref, has_tape, replace_scalar
+from rose_core.language.types import Array, Ref, has_tape, real
 from rose_core.optimise.powers import is_product
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ class Cotangents:
         Rules of authors add to that of an array, too, which does not vary, and may be a constant.
         """
         if v < 0:
-            return self.b.accum(self.b.const(0.0, replace_scalar(self.func.type_of(v), REAL)))
+            return self.b.accum(self.b.const(0.0, real(self.func.type_of(v))))
         ins = self.func.code[v]
         is_array = isinstance(self.func.types[v], Array)
         loop = self.source_block[self.func.home[v]]
@@ -332,7 +332,7 @@ class Cotangents:
         return self.b.accum(self._zero(v), self.source_block[self.func.home[v]].backward)
 
     def _zero(self, v: int) -> int:
-        t = replace_scalar(self.func.types[v], REAL)
+        t = real(self.func.types[v])
         return self.b.zeros(self._like(v), t) if has_tape(t) else self.b.const(0.0, t)
 
     def _like(self, v: int) -> int:
@@ -376,7 +376,7 @@ class Cotangents:
     def _total_array(self, v: int, loop: Loop) -> int | None:
         elements = loop.elements.pop(v, None)
         if elements and v not in loop.refs and v not in loop.given:
-            t = replace_scalar(self.func.types[v], REAL)
+            t = real(self.func.types[v])
             assert isinstance(t, Array)
             if t.size <= 2 * len(elements) + 16 and not has_tape(t):
                 zero = self.b.const(0.0, t.elem)

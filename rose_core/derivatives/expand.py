@@ -31,7 +31,7 @@ from rose_core.language.demand import Demand
 from rose_core.language.ir import ENDLESS, PARAM, PULL, VJP, Extent, Func, LoopSite, is_real
 from rose_core.language.queries import among, callees_first, param_ids, places, remembered
 from rose_core.language.replay import Replay, copied
-from rose_core.language.types import REAL, TAN, leaves, real, replace_scalar, scalar_of
+from rose_core.language.types import TAN, leaves, real, scalar_of
 from rose_core.optimise.begun import begun
 from rose_core.optimise.bounded import bounded
 from rose_core.optimise.carried import carried
@@ -357,8 +357,8 @@ class _Expander(Replay):
         """The forward pass, for the parameters whose cotangents anyone will look at."""
         self.expansion.mixed |= any(scalar_of(t) is TAN for t in f.params)
         pulls = self.pulls.get(v, [])
-        real = [k for k, t in enumerate(f.params) if is_real(t)]
-        wanted = {real[j] for pull in pulls for j in self.used.get(pull, ())}
+        reals = [k for k, t in enumerate(f.params) if is_real(t)]
+        wanted = {reals[j] for pull in pulls for j in self.used.get(pull, ())}
         varying = tuple(k in wanted for k in range(len(f.params)))
         if f.jvp is None:
             self.expansion.require_derivative(f)
@@ -395,7 +395,7 @@ class _Expander(Replay):
         for k in reals:
             total = totals.get(k)
             if total is None:
-                total = b.const(0.0, replace_scalar(f.params[k], REAL))
+                total = b.const(0.0, real(f.params[k]))
             self.given[v].append(total)
 
     def _call_backward(self, vjp: int, cotangents: dict[int, int]) -> dict[int, int]:

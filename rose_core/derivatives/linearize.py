@@ -36,7 +36,7 @@ from rose_core.language.ir import (
 )
 from rose_core.language.ops import BINARY_END, TABLE_END, UNARY_END
 from rose_core.language.replay import Replay
-from rose_core.language.types import REAL, TAN, Type, replace_scalar, scalar_of
+from rose_core.language.types import TAN, Type, real, scalar_of
 
 if TYPE_CHECKING:
     from rose_core.derivatives.tape import Transposed
@@ -107,7 +107,7 @@ class Linearization(Replay):
         return [self.env[v] for v in self.func.results] if self.adopted else super().run()
 
     def type(self, t: Type) -> Type:
-        return replace_scalar(t, REAL) if scalar_of(t) is TAN else t
+        return real(t)
 
     def is_tangent(self, v: int) -> bool:
         """Whether ``v`` is a tangent of the program itself, which only the backward pass knows."""

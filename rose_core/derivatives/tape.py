@@ -30,15 +30,14 @@ from rose_core.language.ir import (
 from rose_core.language.ops import TABLE_END
 from rose_core.language.queries import param_ids, takes_accumulators
 from rose_core.language.types import (
-    REAL,
     TAN,
     UNIT,
     Array,
     Ref,
     Type,
     is_tape,
+    real,
     ref,
-    replace_scalar,
     scalar_of,
 )
 
@@ -71,7 +70,7 @@ class Boundary:
     def param(self, kind: str, k: int, t: Type) -> int:
         """One more parameter of the backward function."""
         self.sources.append((kind, k))
-        return self.bwd.param(replace_scalar(t, REAL) if scalar_of(t) is TAN else t)
+        return self.bwd.param(real(t))
 
     def carry(self, w: int) -> int:
         """The parameter that holds the forward function's value ``w``."""

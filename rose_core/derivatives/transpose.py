@@ -52,7 +52,7 @@ from rose_core.language.ir import (
 from rose_core.language.ops import TABLE_END, code
 from rose_core.language.queries import BEYOND_BINARY, accumulators, places
 from rose_core.language.replay import Replay
-from rose_core.language.types import REAL, Array, Ref, Type, replace_scalar
+from rose_core.language.types import Array, Ref, Type, real
 
 if TYPE_CHECKING:
     from rose_core.derivatives.tape import Backward, Transposed
@@ -378,7 +378,7 @@ class Reverse(Cotangents):
     def _set_back(self, v: int, c: int) -> int:
         """From the cotangent after an update that before it, but for what the new element is made of."""
         _, _, at, x = self.func.code[v]
-        t = replace_scalar(self.func.types[v], REAL)
+        t = real(self.func.types[v])
         assert isinstance(t, Array)
         i = self.value(at)
         old = self.b.index(c, i)
@@ -434,7 +434,7 @@ class Reverse(Cotangents):
         sides = [self.ref_cotangent(x), self.ref_cotangent(y)]
         if sides == [None, None]:
             return None
-        zero = self.b.const(0.0, replace_scalar(self.func.inner_type_of(r), REAL))
+        zero = self.b.const(0.0, real(self.func.inner_type_of(r)))
         a, b = (zero if c is None else c for c in sides)
         return self.b.ternary(_SELECT, self.value(p), a, b)
 

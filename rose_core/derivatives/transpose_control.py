@@ -20,10 +20,10 @@ from rose_core.derivatives.linearize_control import Column, Iterations, TakenSid
 from rose_core.derivatives.settled import settled
 from rose_core.derivatives.updates import chains, is_worth_it, restorable
 from rose_core.language.builder import Builder
-from rose_core.language.ir import CondSite, Func, LoopSite, Spec, is_real
+from rose_core.language.ir import CondSite, Func, LoopSite, Spec
 from rose_core.language.ops import code
 from rose_core.language.queries import takes_accumulators
-from rose_core.language.types import REAL, RUN, UNIT, Ref, Type, array, ref, replace_scalar
+from rose_core.language.types import REAL, RUN, UNIT, Ref, Type, array, real, ref
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,7 +149,7 @@ def loop(reverse: Reverse, v: int, site: LoopSite, iterations: Iterations) -> No
     made = _BackwardBody(iterations, back, spec, active, restored)
     start = []
     for k in active:
-        t = replace_scalar(site.body.params[1 + k], REAL)
+        t = real(site.body.params[1 + k])
         start.append(cotangents.get(k, b.const(0.0, t)))
     start += [b.real(0.0)] * len(made.sums)
     for k in restored:
@@ -250,7 +250,7 @@ class _BackwardBody:
         """The scalar arguments of the body that the loop sums up cotangents for."""
         types = body.func.params
         self.iteration = b.param(spec.index)
-        cotangents = {k: b.param(replace_scalar(types[1 + k], REAL)) for k in active}
+        cotangents = {k: b.param(real(types[1 + k])) for k in active}
         sums = [b.param(REAL) for _ in self.sums]
         arrays = {k: b.param(types[1 + k]) for k in restored}
         refs: dict[int, int] = {}
@@ -269,7 +269,7 @@ class _BackwardBody:
                 elif kind == "arg":
                     passed.append(self.iteration)
                 else:
-                    refs[k] = b.accum(b.const(0.0, replace_scalar(types[k], REAL)))
+                    refs[k] = b.accum(b.const(0.0, real(types[k])))
                     passed.append(refs[k])
             elif source[0] in ("kept cotangent", "tape"):
                 passed.append(b.index(self._params[source], self.iteration))
@@ -282,7 +282,7 @@ class _BackwardBody:
             if k + 1 in refs:
                 after.append(b.resolve(refs[k + 1]))
             else:
-                after.append(results.get(k + 1, b.const(0.0, replace_scalar(types[1 + k], REAL))))
+                after.append(results.get(k + 1, b.const(0.0, real(types[1 + k]))))
         after += [b.op(_ADD, s, results[k]) for s, k in zip(sums, self.sums, strict=True)]
         after += found[len(back.outputs) :]
         self.func.blocks[0].results = after
@@ -305,10 +305,9 @@ class _BackwardBody:
         if kind == "tape":
             return array(self.index, body.fwd.type_of(body.fwd.results[k]))
         if kind == "kept cotangent":
-            t = replace_scalar(body.func.result_types[k], REAL)
+            t = real(body.func.result_types[k])
             return array(self.spec.index if self.spec.is_output(k - self.spec.carries) else RUN, t)
-        t = body.func.params[k]
-        t = replace_scalar(t, REAL) if is_real(t) else t
+        t = real(body.func.params[k])
         if kind == "given":
             assert isinstance(t, Ref)
             return t.inner

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rose_core.language.ir import Func, is_real
-from rose_core.language.types import REAL, TAN, Array, Struct, Type, dual, numbers, replace_scalar, scalar_of
+from rose_core.language.types import TAN, Array, Struct, Type, dual, numbers, real, replace_scalar, scalar_of
 from rose_core.tracing.declare import elements, fields_of
 from rose_core.tracing.functions import Capture, Function, captured_type, function_of
 from rose_core.tracing.generic import Generic
@@ -32,7 +32,7 @@ def on_numbers(f: Function) -> Function:
     for capture in f.captures:
         t = captured_type(capture)
         if is_real(t):
-            captures.append(replace_scalar(t, REAL))
+            captures.append(real(t))
         captures.append(capture)
     return Function(func, captures)
 

@@ -25,7 +25,7 @@ from rose_core.language.types import (
     fin,
     leaves,
     map_scalars,
-    replace_scalar,
+    real,
     scalar_of,
 )
 from rose_core.operators.forward import jvp
@@ -272,7 +272,7 @@ def _measured(t: Type, f: Function, start: Any, h: Any) -> Any:
 
 def _by_closure(f: Function, t: Type) -> Function | None:
     """The derivatives of ``f`` at an ``x`` by all Reals that it uses from around it; None: there are none."""
-    reals = [replace_scalar(leaf, REAL) for leaf in f.func.params[1:] if is_real(leaf)]
+    reals = [real(leaf) for leaf in f.func.params[1:] if is_real(leaf)]
     if not reals:
         return None
     gradient = Struct({f"d{k}": leaf for k, leaf in enumerate(reals)})

@@ -516,6 +516,18 @@ def test_an_opaque_function_without_derivative() -> None:
         compile(g)
 
 
+def test_a_wrong_derivative_is_told_where_tangents_are_numbers() -> None:
+    """As a page may have set one; reverse mode takes what has tangents in it with numbers for these."""
+    square = fn([Real], Real, lambda x: x * x)
+    f = fn([Real], Real, lambda x: jvp(square)({"re": x, "du": zero()}).re)
+    f.func.fault = "f.jvp: that is none"
+    around = fn([Real], Real, lambda x: f(x) + x)
+    assert Expansion(around.func).root
+    for mode in (fn([Real], Real, lambda x: vjp(around)(x).grad(1)), jvp(around)):
+        with pytest.raises(DerivativeError, match=r"f\.jvp: that is none"):
+            Expansion(mode.func)
+
+
 def test_a_derivative_that_needs_itself() -> None:
     f = fn([Real], Real, lambda x: x * x)
     f.jvp = fn([Dual], Dual, lambda x: jvp(f)(x))

@@ -283,7 +283,8 @@ def _as_numbers(f: Func, callees: list[Func]) -> Func:
     copy = Func(f.name, f.param_types, f.ret)
     b = Builder(copy)  # constants that were two may be one now, so this is a copy and not the view
     copy.blocks[0].results = Replay(view, b, [b.param(real(t)) for t in f.params]).run()
-    copy.param_names, copy.effects, copy.jvp, copy.remat = f.param_names, f.effects, f.jvp, f.remat
+    copy.param_names = f.param_names
+    copy.stand_for(f)
     return copy
 
 

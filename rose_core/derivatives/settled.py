@@ -172,7 +172,7 @@ def _settled(f: Func, starts: dict[int, _Start], given: Sequence[int]) -> Func:
     copy.param_names = [name for k, name in enumerate(f.param_names) if k not in left_out]
     replay = _Settling(f, b, args, starts)
     copy.blocks[0].results = [*replay.run(), *replay.totals([params[k] for k in given])]
-    copy.effects, copy.jvp, copy.fault, copy.remat = f.effects, f.jvp, f.fault, f.remat
+    copy.stand_for(f)
     return copy
 
 

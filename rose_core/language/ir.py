@@ -234,6 +234,10 @@ class Func(Chained):
         callees, self.callees = self.callees, []
         return callees
 
+    def stand_for(self, f: Func) -> None:
+        """Be to those who call and differentiate this copy what ``f`` is."""
+        self.effects, self.jvp, self.fault, self.remat = f.effects, f.jvp, f.fault, f.remat
+
     @property
     def extent(self) -> Extent:
         """How much there is of it: a forward function grows while backward functions ask it for a tape."""

@@ -57,7 +57,7 @@ def copied(
     copy.param_names = f.param_names
     b = Builder(copy)
     copy.blocks[0].results = replay(f, b, [b.param(t) for t in f.params], *found, **named).run()
-    copy.effects, copy.jvp, copy.fault, copy.remat = f.effects, f.jvp, f.fault, f.remat
+    copy.stand_for(f)
     return copy
 
 

@@ -97,7 +97,7 @@ def _made(f: Func, results: Sequence[int], params: Sequence[int], is_whole: bool
     replay = _Least(f, b, args, needed, demand.columns, sites)
     replay.block(0)
     copy.blocks[0].results = [replay.env[v] for v in given]
-    copy.effects, copy.jvp, copy.fault, copy.remat = f.effects, f.jvp, f.fault, f.remat
+    copy.stand_for(f)
     return copy
 
 

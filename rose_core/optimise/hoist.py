@@ -20,7 +20,7 @@ from rose_core.language.builder import Builder
 from rose_core.language.ir import FOR, GET, IDX, INDEX, RESOLVE, Func, operands
 from rose_core.language.ops import TABLE_END
 from rose_core.language.queries import remembered, users_of_accumulators
-from rose_core.language.replay import Verbatim, copied
+from rose_core.language.replay import Replacing, Verbatim, copied
 from rose_core.language.types import REAL, Array
 from rose_core.optimise.copies import stays
 from rose_core.optimise.invariants import MOST, Invariants, invariants
@@ -114,28 +114,20 @@ def _columns(f: Func, number: int) -> dict[int, tuple[int, int]]:
     return found
 
 
-class _Reading(Verbatim):
+class _Reading(Replacing, Verbatim):
     """Copies a function, computes what it can ahead of loops, and if wanted, reads columns by themselves."""
 
     def __init__(self, func: Func, b: Builder, args: Sequence[int], ahead: Invariants, columns: bool) -> None:
         super().__init__(func, b, args)
         self.ahead = ahead
+        self.others = ahead.nests.keys() | ahead.dropped
         self.columns = columns
         self.arrays: dict[int, int] = {}
         """Value → the array that has it."""
 
-    def block(self, number: int) -> None:
-        stay: list[int] = []
-        for v in self.func.blocks[number].order:
-            if v in self.ahead.nests:
-                self.sequence(stay)
-                stay.clear()
-                self.env[v] = self._element(v)
-            elif v not in self.ahead.dropped:
-                stay.append(v)
-        self.sequence(stay)
-
-    def _element(self, v: int) -> int:
+    def instead(self, v: int) -> int:
+        if v in self.ahead.dropped:
+            return self.env[v]  # which nobody needs here
         found = self.arrays[v]
         for number in self.ahead.nests[v]:
             found = self.b.index(found, self.env[self.func.blocks[number].index])

@@ -55,12 +55,14 @@ class _Gather:
 def gathered(f: Func) -> Func:
     """``f``, about to be lowered, or a copy with such loops."""
     loops = enumerate(f.blocks[1:], 1)
-    found = {k: of for k, block in loops if len(block.order) > _FEWEST and (of := [*_gathers(f, k)])}
+    gathers = {k: of for k, block in loops if len(block.order) > _FEWEST and (of := [*_gathers(f, k)])}
+    users = users_of(f) if gathers else {}
+    found = {k: own for k, of in gathers.items() if (own := [x for x in of if _is_all(f, k, x, users)])}
     return copied(f, _Gathering, found) if found else f
 
 
 def _gathers(f: Func, number: int) -> Iterator[_Gather]:
-    """What a loop adds to many neighbours in vectors that get nothing else."""
+    """What a loop adds to many neighbours in vectors."""
     code, block = f.code, f.blocks[number]
     added: dict[int, list[tuple[int, int]]] = {}
     """Vector → how far ahead of the iteration elements are that are added to, and what adds."""
@@ -81,7 +83,6 @@ def _gathers(f: Func, number: int) -> Iterator[_Gather]:
             and ends * len(terms) <= _MOST_WRITTEN
             and len(kept) <= _MOST_KEPT
             and block.trips + terms[0][0] <= f.types[r].inner.size  # type: ignore[attr-defined]
-            and _gets_nothing_else(f, number, r, len(terms))
         ):
             yield _Gather(r, terms, kept)
 
@@ -98,12 +99,14 @@ def _needed(f: Func, number: int, terms: Sequence[int]) -> list[int]:
     return [*found]
 
 
-def _gets_nothing_else(f: Func, number: int, r: int, sites: int) -> bool:
-    """Whether all that is ever added to a vector is what one run of a loop adds, in so many places."""
-    code, users = f.code, users_of(f)
+def _is_all(f: Func, number: int, gather: _Gather, users: Mapping[int, Sequence[int]]) -> bool:
+    """Whether what one run of a loop adds to a vector is all that the vector ever gets."""
+    code, r = f.code, gather.vector
+    if len(users[r]) > len(gather.terms) + 1:  # places, and what reads it in the end: others add to it, too
+        return False
     elements = [v for v in users[r] if code[v][0] != RESOLVE]
     added = [code[v][0] for element in elements for v in users.get(element, ())]
-    if added != [ADD_TO] * sites or any(code[v][0] != REF_INDEX for v in elements):
+    if added != [ADD_TO] * len(gather.terms) or any(code[v][0] != REF_INDEX for v in elements):
         return False
     number = f.blocks[number].parent
     while code[r][0] == REF_INDEX:

@@ -25,7 +25,7 @@ from rose_core.language.ir import (
     is_real,
     operands,
 )
-from rose_core.language.queries import remembered, remembered_for
+from rose_core.language.queries import remembered
 from rose_core.language.types import Array, Fin, has_tape
 
 _FEW = 16
@@ -124,7 +124,7 @@ def _innermost(f: Func, v: int) -> Iterator[int]:
 
 def is_worth_it(site: LoopSite, k: int) -> bool:
     """Whether to take an array of the state along: if iterations read much of it, and write over less."""
-    read, written = _counts(site.body, k)
+    read, written = _counts(site.body)[k]
     size = numbers_in(site.body.params[1 + k])
     return read > max(_FEW, written) and read * _most_trips(site) > 2 * size
 
@@ -134,23 +134,26 @@ def _most_trips(site: LoopSite) -> int:
     return size.size if isinstance(size, Fin) else ENDLESS
 
 
-@remembered_for
-def _counts(f: Func, result: int) -> tuple[int, int]:
-    """How many numbers at most are read of the versions of an array, other than for the next; and written."""
-    return _Counts(f, chains(f)[result]).all()
+@remembered
+def _counts(f: Func) -> Mapping[int, tuple[int, int]]:
+    """By the number of the result that an array becomes: how many numbers at most are read of its versions,
+    other than for the next; and written."""
+    users: dict[int, list[int]] = {}
+    for v, ins in enumerate(f.code):
+        for x in set(operands(ins, f.blocks)):
+            users.setdefault(x, []).append(v)
+    return {k: _Counts(f, chain, users).all() for k, chain in chains(f).items()}
 
 
 class _Counts:
     """What instructions read and write of the versions of an array."""
 
-    def __init__(self, f: Func, chain: Chain) -> None:
+    def __init__(self, f: Func, chain: Chain, users: Mapping[int, Sequence[int]]) -> None:
+        """``users``: the instructions that use a value, each once."""
         self.func = f
         self.chain = chain
+        self.users = users
         self.next = dict(zip(chain.versions, chain.versions[1:], strict=False))
-        self.users: dict[int, list[int]] = {}
-        for v, ins in enumerate(f.code):
-            for x in set(operands(ins, f.blocks)):
-                self.users.setdefault(x, []).append(v)
 
     def all(self) -> tuple[int, int]:
         read = written = 0
@@ -180,9 +183,9 @@ class _Counts:
         f, ins = self.func, self.func.code[v]
         if ins[0] == LOOP:
             site = LoopSite(f, ins)
-            read, written = _counts(site.body, k)
+            read, written = _counts(site.body)[k]
             return read * _most_trips(site), written * _most_trips(site)
-        counts = [_counts(f.callees[c], k) for c in callees(ins)]
+        counts = [_counts(f.callees[c])[k] for c in callees(ins)]
         read, written = map(max, zip(*counts, strict=True))
         return read, written
 

@@ -6,12 +6,12 @@ share, to elements whose index is the number of the member, and to what is known
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rose_core.language.ir import IDX, INDEX, Func, operands
+from rose_core.language.ir import IDX, INDEX, Func
 from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END, code
+from rose_core.language.queries import only_users
 from rose_core.language.types import REAL
 
 LEAST_WORK = 9
@@ -50,13 +50,11 @@ class Alike:
 
 def all_alike(f: Func) -> dict[int, list[Alike]]:
     """Block → the numbers in it of which one is the least or largest."""
-    uses = Counter(x for ins in f.code for x in operands(ins, f.blocks))
-    uses.update(f.results)
-    found = {k: list(_alike_in(f, k, uses)) for k in range(1, len(f.blocks))}
+    found = {k: list(_alike_in(f, k)) for k in range(1, len(f.blocks))}
     return {k: alike for k, alike in found.items() if alike}
 
 
-def _alike_in(f: Func, number: int, uses: Mapping[int, int]) -> Iterator[Alike]:
+def _alike_in(f: Func, number: int) -> Iterator[Alike]:
     block = f.blocks[number]
     if block.trips < _FEWEST_TRIPS:
         return
@@ -65,7 +63,7 @@ def _alike_in(f: Func, number: int, uses: Mapping[int, int]) -> Iterator[Alike]:
     for v in reversed(block.order):
         if f.code[v][0] not in (MIN, MAX) or v in seen:
             continue
-        inner, members = _members(f, v, uses)
+        inner, members = _members(f, v)
         seen.update(inner)
         others = len(members) - 1
         if 0 < others == len({*members}) - 1 < _MOST:
@@ -91,13 +89,13 @@ def _repeatable(f: Func, number: int) -> set[int]:
     return found
 
 
-def _members(f: Func, root: int, uses: Mapping[int, int]) -> tuple[list[int], list[int]]:
+def _members(f: Func, root: int) -> tuple[list[int], list[int]]:
     """Of the least of numbers: the ones on the way to it, that nobody else uses, and the numbers."""
     inner, members, ways = [], [], [root]
     while ways:
         v = ways.pop()
         is_inner = v >= 0 and f.code[v][0] == f.code[root][0] and f.home[v] == f.home[root]
-        if v == root or (is_inner and uses[v] == 1):
+        if v == root or (is_inner and v in only_users(f)):
             inner.append(v)
             ways += f.code[v][:0:-1]
         else:

@@ -33,7 +33,7 @@ from rose_core.language.ir import (
     operands,
 )
 from rose_core.language.ops import FAILS, LIBRARY, TABLE_END
-from rose_core.language.queries import contents, path_of, remembered, users_of
+from rose_core.language.queries import contents, path_of, remembered, uses_of
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import Array
 
@@ -77,17 +77,9 @@ def _compared_in_place(f: Func) -> Func:
         for at, x in enumerate(LoopSite(f, ins).args)
         if x >= 0 and f.code[x][0] == GET and f.code[f.code[x][1]][0] == FOR
     ]
-    users = _users(f) if made else {}
+    users = uses_of(f) if made else {}
     found = {v: vector for v, at in made if (vector := _vector(f, v, at, users))}
     return copied(f, _Comparing, found) if found else f
-
-
-def _users(f: Func) -> dict[int, list[int]]:
-    """Who uses a value; a result is used by the function, ``-1``."""
-    users = users_of(f)
-    for x in f.results:
-        users.setdefault(x, []).append(-1)
-    return users
 
 
 def _vector(f: Func, loop: int, at: int, users: Mapping[int, Sequence[int]]) -> _Vector | None:
@@ -133,7 +125,7 @@ def few_compared(f: Func) -> set[int]:
         for number, block in enumerate(f.blocks)
         if block.parent > 0 and block.results and block.trips <= _MOST_TRIPS
     ]
-    users, found = _users(f) if short else {}, set[int]()
+    users, found = uses_of(f) if short else {}, set[int]()
     for number in short:
         block = f.blocks[number]
         vectors = users.get(block.owner, ())

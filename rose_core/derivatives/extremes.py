@@ -27,7 +27,7 @@ from rose_core.derivatives.replaced import last_replaced, replaced
 from rose_core.language.builder import Builder
 from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, Spec, operands
 from rose_core.language.ops import code
-from rose_core.language.queries import remembered
+from rose_core.language.queries import opcodes, remembered, uses_of
 from rose_core.language.replay import Replacing, Replay, copied
 from rose_core.language.types import BOOL, REAL, Type
 
@@ -68,11 +68,12 @@ def _site(f: Func, ins: tuple[int, ...]) -> LoopSite:
 
 @remembered
 def _in_every_iteration(body: Func) -> Func:
-    left_out = {v: x for v in body.results if (x := _left_out(body, v))}
+    uses = uses_of(body) if _SELECT in opcodes(body) else {}
+    left_out = {v: x for v in body.results if (x := _left_out(body, v, uses))}
     return copied(body, _InEveryIteration, left_out) if left_out else body
 
 
-def _left_out(body: Func, v: int) -> tuple[int, int] | None:
+def _left_out(body: Func, v: int, uses: Mapping[int, Sequence[int]]) -> tuple[int, int] | None:
     """The state that a choice leaves in some iterations, and its other side, the least or largest of that."""
     op, *given = body.code[v] if v >= 0 else (-1,)
     if op != _SELECT or body.types[v] is not REAL:
@@ -80,8 +81,7 @@ def _left_out(body: Func, v: int) -> tuple[int, int] | None:
     for s, side in (given[1:], given[:0:-1]):
         is_extreme = side >= 0 and body.code[side][0] in (_MIN, _MAX) and s in body.code[side][1:]
         if is_extreme and s >= 0 and body.code[s][0] == PARAM:
-            is_used_once = sum(side in operands(ins, body.blocks) for ins in body.code) == 1
-            return (s, side) if is_used_once and side not in body.results else None
+            return (s, side) if uses[side] == [v] else None
     return None
 
 
@@ -140,9 +140,10 @@ def _candidates(body: Func) -> list[int]:
         if not is_extreme or body.types[v] is not REAL or body.code[state] != (PARAM, state):
             return []
         found.append(ins[2] if ins[1] == state else ins[1])
-    ends = {*body.results, *range(1, 1 + len(found))}
+    results = {*body.results}
+    ends = results.union(range(1, 1 + len(found)))
     for v, ins in enumerate(body.code):
-        if v not in body.results and not ends.isdisjoint(operands(ins, body.blocks)):
+        if v not in results and not ends.isdisjoint(operands(ins, body.blocks)):
             return []
     return found if ends.isdisjoint(found) else []
 

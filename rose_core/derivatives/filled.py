@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import ACCUM, ADD_TO, REF_INDEX, SET, Func
-from rose_core.language.queries import among, opcodes, path_of, places, users_of
+from rose_core.language.queries import among, opcodes, path_of, places, uses_of
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import Array
 
@@ -35,7 +35,7 @@ def filled(f: Func) -> Func:
     if not {ACCUM, SET} <= opcodes(f):
         return f
     accumulators = [v for v in places(f, _ACCUMULATORS) if _is_cleared(f, v)]
-    users = users_of(f) if accumulators else {}
+    users = uses_of(f) if accumulators else {}
     found = {r: made for r in accumulators if (made := _filled(f, r, users))}
     return copied(f, _Filling, found) if found else f
 
@@ -51,7 +51,7 @@ def _is_cleared(f: Func, r: int) -> bool:
 
 def _filled(f: Func, r: int, users: Mapping[int, Sequence[int]]) -> _Filled | None:
     start = f.code[r][1]
-    if users[start] != [r] or start in f.results:
+    if users[start] != [r]:
         return None
     element = [f.code[start][2]], r
     early: list[int] = []

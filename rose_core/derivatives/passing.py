@@ -11,24 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from rose_core.language.builder import Builder
-from rose_core.language.ir import INDEX, SET, Func, operands
+from rose_core.language.ir import INDEX, SET, Func
 from rose_core.language.ops import code
-from rose_core.language.queries import remembered
+from rose_core.language.queries import only_users, remembered
 
 _ADD, _SUB, _NEG, _MUL, _DIV = map(code, ("add", "sub", "neg", "mul", "div"))
-
-
-@remembered
-def only_users(f: Func) -> Mapping[int, int]:
-    """The instructions that use a value, by values that are used once."""
-    users: dict[int, int] = {}
-    several = set(f.results)
-    for v, ins in enumerate(f.code):
-        for x in operands(ins, f.blocks):
-            if x in users:
-                several.add(x)
-            users[x] = v
-    return {x: v for x, v in users.items() if x not in several}
 
 
 def passing(f: Func, v: int, is_known: Callable[[int], bool]) -> Sequence[int]:

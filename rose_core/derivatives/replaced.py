@@ -46,10 +46,11 @@ def replaced(body: Func) -> Replacement | None:
         return None
     found = [ins[by] for ins in ends]
     choice = ends[0][1]
-    depends = {*state, *body.results}
+    results = {*body.results}
+    depends = results.union(state)
     used = {choice}  # which may be a part of the state itself
     for v, ins in enumerate(body.code):
-        if v in body.results:
+        if v in results:
             continue
         taken = operands(ins, body.blocks)
         given = depends.intersection(taken)
@@ -59,7 +60,7 @@ def replaced(body: Func) -> Replacement | None:
             for r in taken:  # what it may add to
                 if r >= 0 and isinstance(body.types[r], Ref):
                     depends.update(accumulators(body, r))
-    if not depends.isdisjoint(found) or not used.isdisjoint(body.results):
+    if not depends.isdisjoint(found) or not used.isdisjoint(results):
         return None
     return Replacement(choice, if_true, found, [k for k, s in enumerate(state) if s in used])
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from rose_core.derivatives import transpose_control
 from rose_core.derivatives.cotangents import Cotangents, Loop
 from rose_core.derivatives.linearize_control import Column, Iterations, TakenSide
-from rose_core.derivatives.passing import only_users, passed_on, passing
+from rose_core.derivatives.passing import passed_on, passing
 from rose_core.derivatives.rules import rule_at
 from rose_core.derivatives.sweep import LoopSums, sweep
 from rose_core.derivatives.updates import chains
@@ -50,7 +50,7 @@ from rose_core.language.ir import (
     operands,
 )
 from rose_core.language.ops import TABLE_END, code
-from rose_core.language.queries import BEYOND_BINARY, accumulators, places
+from rose_core.language.queries import BEYOND_BINARY, accumulators, only_users, places
 from rose_core.language.replay import Replay
 from rose_core.language.types import Array, Ref, Type, real
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from itertools import compress
 from operator import itemgetter
@@ -87,6 +87,24 @@ def users_of(f: Func, chosen: bytes = among(range(256))) -> dict[int, list[int]]
         for x in operands(f.code[v], f.blocks):
             found.setdefault(x, []).append(v)
     return found
+
+
+RESULT = -1
+"""In place of an instruction: the function itself, which uses what it gives."""
+
+
+def uses_of(f: Func) -> dict[int, list[int]]:
+    """Value → all its uses: the instructions, each as often as it is one of their operands, and `RESULT`."""
+    found = users_of(f)
+    for x in f.results:
+        found.setdefault(x, []).append(RESULT)
+    return found
+
+
+@remembered
+def only_users(f: Func) -> Mapping[int, int]:
+    """The instructions that use a value, by values that are used once, and are no results."""
+    return {x: by[0] for x, by in uses_of(f).items() if len(by) == 1 and by[0] != RESULT}
 
 
 def users_of_accumulators(f: Func) -> dict[int, list[int]]:

@@ -17,7 +17,7 @@ from itertools import count
 from rose_core.language.builder import Builder
 from rose_core.language.ir import COND, LOOP, PARAM, SET, CondSite, Func, LoopSite
 from rose_core.language.ops import FAILS, TABLE_END, by_name
-from rose_core.language.queries import among, opcodes, places, remembered, users_of
+from rose_core.language.queries import RESULT, among, opcodes, places, remembered, uses_of
 from rose_core.language.replay import Verbatim, copied
 from rose_core.language.simplify import range_of
 from rose_core.language.types import REAL, Array, Fin
@@ -84,24 +84,24 @@ def _choosing(body: Func) -> Func:
 def _choice(body: Func, v: int) -> _Choice | None:
     site = CondSite(body, body.code[v])
     sides = [_choosing(side) for side in site.functions]
+    uses = [uses_of(side) if SET in opcodes(side) else {} for side in sides]
     chains = {}
     for k in range(len(sides[0].results)):
-        one, other = (_chain(side, k) for side in sides)
+        one, other = (_chain(side, k, of) for side, of in zip(sides, uses, strict=True))
         if one and other and site.args[0][one.param] == site.args[1][other.param]:
             chains[k] = one, other
     return _Choice(sides, chains) if chains or sides != [*site.functions] else None
 
 
-def _chain(side: Func, k: int) -> _Chain | None:
+def _chain(side: Func, k: int, uses: Mapping[int, Sequence[int]]) -> _Chain | None:
     """How a side changes the array that is its result ``k``, if it only sets few numbers."""
     code, x = side.code, side.results[k]
     t = side.type_of(x)
     if not (isinstance(t, Array) and t.elem is REAL) or stays(side):
         return None
-    users = users_of(side)
     sets: list[int] = []
     while x >= 0 and code[x][0] == SET:
-        if users.get(x, []) != sets[-1:] or side.results.count(x) > (not sets):
+        if uses[x] != (sets[-1:] or [RESULT]):
             return None  # something else needs it
         sets.append(x)
         x = code[x][1]

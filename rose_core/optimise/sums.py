@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from rose_core.language.ir import ADD_TO, ALL, INDEX, LOOP, PARAM, REF_INDEX, Func, LoopSite
 from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END, by_name
-from rose_core.language.queries import among, param_ids, places
+from rose_core.language.queries import RESULT, among, param_ids, places, uses_of
 from rose_core.language.replay import Replay, copied
 from rose_core.language.types import REAL, is_memory
 from rose_core.optimise.other_loops import OtherLoops
@@ -27,9 +27,6 @@ _PLAIN = frozenset((PARAM, INDEX, REF_INDEX, ADD_TO))
 
 _LEAST_EFFORT = 8
 """The least work of an iteration for which it is done."""
-
-_RESULT = -1
-"""Who uses a value that is a result."""
 
 _Terms = list[tuple[int, int]]
 """What an iteration adds to a number of the state, and takes away, in order: the operation and the value."""
@@ -66,33 +63,17 @@ def _terms(site: LoopSite, body: Func) -> list[_Terms] | None:
     kept = body.results[spec.carries :]
     if len(body.blocks) > 1 or (kept and spec.outputs != ALL):
         return None
-    users: dict[int, list[int]] = {}
-    varying: set[int] = set()
-    doubtful = {*unproven(body)} if not (site.is_whole and spec.trips) else set()
-    """What is of indices that may be none where there is no iteration."""
     effort = 0
-    for v, (op, *given) in enumerate(body.code):
+    for op, *_ in body.code:
         if (op >= TABLE_END and op not in _PLAIN) or op in FAILS:
             return None
         if op < TABLE_END and isinstance(OPS[op].wasm, int):
             effort += EFFORT[op]
-        if op == PARAM:
-            if given[0] <= spec.carries:
-                varying.add(v)
-            continue
-        for x in given:
-            users.setdefault(x, []).append(v)
-        if not varying.isdisjoint(given):
-            varying.add(v)
-        elif not doubtful.isdisjoint(given):
-            doubtful.add(v)
-            if op == INDEX and not is_memory(body.types[v]):
-                return None  # an element that may not be there would be read before the loop
-    for r in body.results:
-        users.setdefault(r, []).append(_RESULT)
     if effort < _LEAST_EFFORT or not all(body.type_of(r) is REAL for r in body.results):
         return None
-    ids = param_ids(body)
+    if not (site.is_whole and spec.trips) and _reads_in_vain(body, spec.carries):
+        return None
+    ids, users = param_ids(body), uses_of(body)
     found = []
     for k, r in enumerate(body.results[: spec.carries]):
         terms = _added(body, ids[k + 1], r, users)
@@ -102,12 +83,30 @@ def _terms(site: LoopSite, body: Func) -> list[_Terms] | None:
     return found
 
 
+def _reads_in_vain(body: Func, carries: int) -> bool:
+    """Whether an element that is the same in all iterations may be one that is not there, if there are none:
+    it would be read before the loop."""
+    varying: set[int] = set()
+    doubtful = {*unproven(body)}
+    for v, (op, *given) in enumerate(body.code):
+        if op == PARAM:
+            if given[0] <= carries:
+                varying.add(v)
+        elif not varying.isdisjoint(given):
+            varying.add(v)
+        elif not doubtful.isdisjoint(given):
+            doubtful.add(v)
+            if op == INDEX and not is_memory(body.types[v]):
+                return True
+    return False
+
+
 def _added(body: Func, x: int, result: int, users: Mapping[int, Sequence[int]]) -> _Terms | None:
     """What is added to a parameter to get a result, if nothing else is done with it."""
     terms: _Terms = []
     while x != result:
-        (v, *others) = users.get(x, [_RESULT])
-        if others or v == _RESULT:
+        (v, *others) = users.get(x, [RESULT])
+        if others or v == RESULT:
             return None
         op, first, *rest = body.code[v]
         if op == _ADD:
@@ -117,7 +116,7 @@ def _added(body: Func, x: int, result: int, users: Mapping[int, Sequence[int]]) 
         else:
             return None
         x = v
-    return terms if not terms or users[result] == [_RESULT] else None
+    return terms if not terms or users[result] == [RESULT] else None
 
 
 class _Summing(OtherLoops):

@@ -215,11 +215,7 @@ class Cotangents:
             return loop.index
         if loop.index < 0:
             return self.versions.demand(w) if w in self.versions.result else self.carry(w)
-        block = self.fb.blocks[loop.forward]
-        if w not in block.results:
-            block.results.append(w)
-        taped = self.fb.get(block.owner, block.results.index(w))
-        return self.b.index(self.fetch(taped), loop.index)
+        return self.b.index(self.fetch(self.lin.taped(loop.forward, w)), loop.index)
 
     def carry(self, w: int, result: int | None = None) -> int:
         """A parameter for a value of the forward function; of its last version, for a result's number."""

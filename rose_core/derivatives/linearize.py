@@ -100,6 +100,8 @@ class Linearization(Replay):
         """By the sides of choices and what varies in them."""
         self.forward_block: dict[int, int] = {}
         """Source loop body → the forward pass's loop body."""
+        self.loop_results: dict[int, dict[int, int]] = {}
+        """Loop body of the forward pass → value in it → which result of the loop that is."""
         self.overwritten: dict[int, int] = {}
         """Update → the element, in the forward pass, that it writes over: see `derivatives.versions`."""
 
@@ -185,7 +187,19 @@ class Linearization(Replay):
         self.block(number)
         kept = [r for r in block.results if not self.is_tangent(r)]
         env[v] = b.close_for([env[r] for r in kept])
-        self.result_at[v] = [kept.index(r) if r in kept else -1 for r in block.results]
+        at = _first_places(kept)
+        self.result_at[v] = [at.get(r, -1) for r in block.results]
+
+    def taped(self, number: int, w: int) -> int:
+        """The array of what the value ``w`` of this loop body of the forward pass is in its iterations: a
+        result of the loop, from now on if it was none."""
+        block = self.b.blocks[number]
+        if number not in self.loop_results:
+            self.loop_results[number] = _first_places(block.results)
+        k = self.loop_results[number].setdefault(w, len(block.results))
+        if k == len(block.results):
+            block.results.append(w)
+        return self.b.get(block.owner, k)
 
     def get(self, v: int, of: int, k: int) -> None:
         call = self.calls.get(of)
@@ -256,3 +270,11 @@ class Linearization(Replay):
             linearize_control.loop(self, v, site)
         else:
             super().control_loop(v, ins)
+
+
+def _first_places(ids: Sequence[int]) -> dict[int, int]:
+    """Where each of these comes first."""
+    found: dict[int, int] = {}
+    for k, x in enumerate(ids):
+        found.setdefault(x, k)
+    return found

@@ -84,7 +84,8 @@ def _made(f: Func, results: Sequence[int], params: Sequence[int], is_whole: bool
         needed[v] = 1
     sites: dict[tuple[int, ...], _Site] = {}
     for key, (first, used) in _used(f, needed, demand.columns).items():
-        site = sites[key] = _choice(f, first, used) if key[0] == COND else _loop(f, first, used)
+        become = _choice if key[0] == COND else _loop
+        site = sites[key] = become(f, first, sorted(used))
         is_whole = is_whole and {f.callees[k] for k in callees(first)}.issuperset(site.functions)
     if is_whole:
         return f
@@ -103,15 +104,14 @@ def _made(f: Func, results: Sequence[int], params: Sequence[int], is_whole: bool
 
 def _used(
     f: Func, needed: Sequence[int], columns: Mapping[int, Mapping[int, int]]
-) -> dict[tuple[int, ...], tuple[tuple[int, ...], list[int]]]:
+) -> dict[tuple[int, ...], tuple[tuple[int, ...], set[int]]]:
     """By what choices and loops have in common: the first such instruction, and what is used of any."""
-    found: dict[tuple[int, ...], tuple[tuple[int, ...], list[int]]] = {}
+    found: dict[tuple[int, ...], tuple[tuple[int, ...], set[int]]] = {}
     for v, ins in enumerate(f.code):
         if ins[0] in (COND, LOOP) and needed[v]:
-            first, used = found.get(_common(ins), (ins, []))
+            _, used = found.setdefault(_common(ins), (ins, set()))
             is_host = any(f.callees[k].host for k in callees(ins))
-            more = range(result_count(f, v)) if is_host else columns.get(v, ())
-            found[_common(ins)] = first, sorted({*used, *more})
+            used.update(range(result_count(f, v)) if is_host else columns.get(v, ()))
     return found
 
 

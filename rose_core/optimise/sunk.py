@@ -10,7 +10,7 @@ what adds to such a place and to the whole is known to add to the one accumulato
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import COND, INDEX, REF_INDEX, CondSite, Func
@@ -30,11 +30,11 @@ def sunk(f: Func) -> Func:
 
 
 def _has_rows(f: Func, ins: tuple[int, ...]) -> bool:
-    args = [a for side in CondSite(f, ins).args for a in side]
+    args = {a for side in CondSite(f, ins).args for a in side}
     return any(_path(f, a, args) for a in args)
 
 
-def _path(f: Func, row: int, given: Sequence[int]) -> Path | None:
+def _path(f: Func, row: int, given: Container[int]) -> Path | None:
     """The array among ``given`` that ``row`` is a row of, and the indices, from the outermost in."""
     indices: list[int] = []
     v = row
@@ -52,19 +52,20 @@ class _Sinking(Replay):
     def cond(self, v: int, ins: tuple[int, ...]) -> None:
         site = CondSite(self.func, ins)
         given = [[self.env[a] for a in args] for args in site.args]
-        both = [a for args in given for a in args]
+        both = {a for args in given for a in args}
         (f, f_args), (g, g_args) = (
             self._side(side, args, both) for side, args in zip(site.functions, given, strict=True)
         )
         self.env[v] = self.b.cond(self.env[site.p], f, f_args, g, g_args)
 
-    def _side(self, side: Func, given: Sequence[int], both: Sequence[int]) -> tuple[Func, list[int]]:
+    def _side(self, side: Func, given: Sequence[int], both: Container[int]) -> tuple[Func, list[int]]:
         """A side with paths in place of rows, and what it is given then."""
         paths = [_path(self.b.func, a, both) for a in given]
         if not any(paths):
             return side, list(given)
         args = [a for a, path in zip(given, paths, strict=True) if path is None]
-        args += dict.fromkeys(x for path in paths if path for x in path if x not in args)
+        whole = {*args}
+        args += dict.fromkeys(x for path in paths if path for x in path if x not in whole)
         number = {a: k for k, a in enumerate(args)}
         means = tuple(tuple(number[x] for x in path or (a,)) for a, path in zip(given, paths, strict=True))
         types = tuple(self.b.func.type_of(a) for a in args)

@@ -138,7 +138,7 @@ def _compile(header: str, ints: bytes, reals: bytes, memory: str) -> tuple[bytes
         "args": [_slot(s) for s in program.args],
         "results": [_slot(s) for s in program.results],
         "hosts": [[opaque[f], *_host(f)] for f in program.hosts],
-        "notes": recording.notes,
+        "notes": [*recording.notes],
     }
     return program.bytes, json.dumps(descriptor)
 

@@ -51,7 +51,7 @@ from rose_core.recording.body import Body
 from rose_core.recording.named import declare, make
 from rose_core.recording.overlap import join, reached
 from rose_core.recording.rows import opcodes_of
-from rose_core.recording.share import REAL_COLUMN, Entry, Shape, calls, key_of, share
+from rose_core.recording.share import REAL_COLUMN, Entry, Instance, Shape, calls, key_of, share
 from rose_core.tracing.where import elsewhere
 
 _SIMPLE_TYPES = {"unit": UNIT, "bool": BOOL, "real": REAL, "tan": TAN}
@@ -98,29 +98,24 @@ class Recording:
         self.known = known
         self.precise: bool = program.get("precise", False)
         rows = program["functions"]
-        self.notes: list[tuple[str, int]] = []
+        self.notes: dict[tuple[str, int], int] = {}
+        """The core's own: what it says, and the program's note that follows that → the number among these."""
         self._given_note = note
         self._first_note: int = program.get("notes", 0)
         self.sparse: dict[Func, Sparse] = {}
         """What there is to say of matrices whose elements functions give."""
         self.types = types_of(program["types"])
         self.opaque: list[Func] = []
+        self._root: int = program["root"]
+        self._with_rule = {k for k, row in enumerate(rows) if row["jvp"] >= 0}
+        """The functions with a derivative that their author gave them."""
+        self._faulty = {k for k, row in enumerate(rows) if "fault" in row}
+        """Those of which what their author gave them is none."""
         self._entries = self._read(rows, ints, reals)
-        derived = {k for k, row in enumerate(rows) if row["jvp"] >= 0}
-        faulty = {k for k, row in enumerate(rows) if "fault" in row}
-        alone = {program["root"], *derived, *faulty}
-        self._instances = share(list(self._entries.values()), alone)
-        needed: Collection[int] = range(len(rows))
+        self._instances: Mapping[int, Instance]
         self.joined: Collection[int] = ()
         """The functions in which others are inlined already."""
-        if whole:
-            self.joined = join(program["root"], rows, self._entries, self._instances, alone)
-        if self.joined:
-            needed = reached(program["root"], rows, self._entries)
-            left = [entry for k, entry in self._entries.items() if k in needed]
-            self._instances = share(left, alone.union(self.joined))
-        self._alone = {program["root"], *faulty}
-        self._with_rule = derived
+        needed = self._share(rows, whole)
         self._rules: dict[object, int] = {}
         """By what functions with a derivative of their own are made from: how many there are."""
         self._functions: dict[int, Func] = {}
@@ -131,17 +126,11 @@ class Recording:
                 self._functions[k] = self._without_body(row, host)
             elif k in needed and self._instances[k].shape not in self._built:
                 self._build(self._instances[k].shape)
-        for k in derived.intersection(needed):
-            f, rule = self.function(k), self.function(rows[k]["jvp"])
-            if f.jvp not in (None, rule):
-                raise Outdated
-            f.jvp = rule
-        for k in faulty.intersection(needed):
-            self.function(k).fault = rows[k]["fault"]
+        self._set_derivatives(rows, needed)
         for k, row in enumerate(rows):
             if k in needed and row["kind"] == "named" and row["by"] != "jvp":
                 self._make(self.function(k), row)
-        self.root = self.function(program["root"])
+        self.root = self.function(self._root)
 
     def _read(self, rows: list[dict[str, Any]], ints: memoryview, reals: Sequence[float]) -> dict[int, Entry]:
         """The functions that have a body, by number."""
@@ -157,42 +146,56 @@ class Recording:
             count, extra, literals = row["sizes"]
             end = at + 3 * count
             stop = end + extra + literals
-            params = [types[t] for t in row["params"]]
+            params, ret, captures = row["params"], row["ret"], row["captures"]
             key = count, extra, ints[at:stop].tobytes()
             first = forms.get(key)
             entries[number] = Entry(
-                number,
-                row["name"],
-                params,
-                types[row["ret"]],
-                leaves_of(*row["params"], *row["captures"]),
-                first.rows if first else ints[at:end],
-                first.ops if first else opcodes_of(ints[at:end]),
-                first.extra if first else ints[end : end + extra].tolist(),
-                first.kinds if first else ints[end + extra : stop].tolist(),
-                reals[literals_at : literals_at + literals],
-                [types[t] for t in row["types"]],
-                row["callees"],
-                row["results"],
-                row["calls"],
-                row["opaque"],
-                row["remat"],
-                (
-                    row["opaque"],
-                    row["remat"],
-                    *row["params"],
-                    -1,
-                    row["ret"],
-                    *row["captures"],
-                    -1,
-                    *row["types"],
-                ),
-                first.number if first else number,
+                number=number,
+                name=row["name"],
+                params=[types[t] for t in params],
+                ret=types[ret],
+                leaves=leaves_of(*params, *captures),
+                rows=first.rows if first else ints[at:end],
+                ops=first.ops if first else opcodes_of(ints[at:end]),
+                extra=first.extra if first else ints[end : end + extra].tolist(),
+                kinds=first.kinds if first else ints[end + extra : stop].tolist(),
+                values=reals[literals_at : literals_at + literals],
+                types=[types[t] for t in row["types"]],
+                callees=row["callees"],
+                results=row["results"],
+                calls=row["calls"],
+                opaque=row["opaque"],
+                remat=row["remat"],
+                signature=(row["opaque"], row["remat"], *params, -1, ret, *captures, -1, *row["types"]),
+                form=first.number if first else number,
             )
             forms.setdefault(key, entries[number])
             at = stop
             literals_at += literals
         return entries
+
+    def _share(self, rows: list[dict[str, Any]], whole: bool) -> Collection[int]:
+        """Say which functions are built as one; the numbers of those that are needed then."""
+        alone = {self._root, *self._with_rule, *self._faulty}
+        self._instances = share(list(self._entries.values()), alone)
+        if whole:
+            self.joined = join(self._root, rows, self._entries, self._instances, alone)
+        if not self.joined:
+            return range(len(rows))
+        needed = reached(self._root, rows, self._entries)
+        left = [entry for k, entry in self._entries.items() if k in needed]
+        self._instances = share(left, alone.union(self.joined))
+        return needed
+
+    def _set_derivatives(self, rows: list[dict[str, Any]], needed: Collection[int]) -> None:
+        """Give functions the derivatives that their authors gave them, or say what is wrong with these."""
+        for k in self._with_rule.intersection(needed):
+            f, rule = self.function(k), self.function(rows[k]["jvp"])
+            if f.jvp not in (None, rule):
+                raise Outdated
+            f.jvp = rule
+        for k in self._faulty.intersection(needed):
+            self.function(k).fault = rows[k]["fault"]
 
     def _without_body(
         self, row: dict[str, Any], host: Callable[[Func], Callable[..., list[Any]]] | None
@@ -220,9 +223,7 @@ class Recording:
     def _note(self, text: str, place: int) -> int:
         if self._given_note:
             return self._given_note(text, place)
-        if (text, place) not in self.notes:
-            self.notes.append((text, place))
-        return self._first_note + self.notes.index((text, place))
+        return self._first_note + self.notes.setdefault((text, place), len(self.notes))
 
     def function(self, number: int) -> Func:
         """A function with the parameters that its author gave it."""
@@ -306,7 +307,7 @@ class Recording:
     def _key(self, shape: Shape) -> object:
         """Equal for shapes that are built as the same function, in any program; None if it is not known."""
         entry = shape.members[0]
-        if entry.number in self._alone or entry.calls == "v":
+        if entry.number == self._root or entry.number in self._faulty or entry.calls == "v":
             return None
         literals = list(entry.values)
         for column in shape.columns:

@@ -32,7 +32,7 @@ MOST_TERMS, MOST_ROWS = 8, 64
 """The most iterations of a loop that adds up a number, and the most instructions that it may become."""
 
 _LT, _LEQ, _GT, _GEQ, _EQ, _SELECT = map(code, ("lt", "leq", "gt", "geq", "eq", "select"))
-_AND, _IEQ, _ILT, _NARROW = map(code, ("and", "ieq", "ilt", "narrow"))
+_AND, _IEQ, _ILT = map(code, ("and", "ieq", "ilt"))
 
 
 def by_nearest(f: Func) -> Func:
@@ -195,4 +195,4 @@ def _as_index(b: Builder, number: int, type: Type) -> int:
     if number < 0:
         return b.const(b.pool[~number][0], type)
     assert isinstance(type, Fin)
-    return b.binary(_NARROW, number, b.const(type.size, type), type)
+    return b.narrow(number, type)

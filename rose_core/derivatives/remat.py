@@ -18,11 +18,10 @@ from rose_core.language import ops
 from rose_core.language.builder import COUNT, Builder
 from rose_core.language.ir import Func, LoopSite, Spec
 from rose_core.language.queries import takes_accumulators
-from rose_core.language.types import UNIT, Type
+from rose_core.language.types import UNIT, Fin, Type
 
-_REAL, _CEIL, _DIV, _INDEX, _MUL, _ADD, _SUB, _MIN, _NARROW = map(
-    ops.code, "real ceil div index imul iadd isub imin narrow".split()
-)
+_REAL, _CEIL, _DIV, _INDEX = map(ops.code, "real ceil div index".split())
+_MUL, _ADD, _SUB, _MIN = map(ops.code, "imul iadd isub imin".split())
 
 
 def may_run_again(f: Func) -> bool:
@@ -115,9 +114,9 @@ def _segment(spec: Spec, body: Func, test: Func | None, types: list[Type]) -> Fu
     trips = b.binary(_MIN, distance, b.binary(_SUB, count, first, COUNT), COUNT)
 
     def numbered(inner: Builder, ids: Ids) -> Ids:
+        assert isinstance(spec.index, Fin)
         i = inner.binary(_ADD, ids[0], ids[-1], COUNT)
-        size = inner.const(spec.trips, COUNT)
-        return [inner.binary(_NARROW, i, size, spec.index), *ids[1:-1]]
+        return [inner.narrow(i, spec.index), *ids[1:-1]]
 
     iteration = adapted(body, [COUNT, *body.params[1:], COUNT], numbered)
     inner = replace(spec, index=COUNT, must_end=False, checkpoint=0)

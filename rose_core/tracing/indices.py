@@ -157,7 +157,7 @@ def real(i: object) -> Var:
 def chosen(trace: Trace, p: int, t: Fin, x: object, y: object) -> Var:
     """One of two indices or whole numbers, to be an index of type ``t``: only that one is checked."""
     (a, low_a, high_a), (b, low_b, high_b) = (_whole_number(trace, z, "select") for z in (x, y))
-    a, b = (v if trace.func.type_of(v) is ANY else trace.as_index(v, ANY) for v in (a, b))
+    a, b = (v if trace.func.type_of(v) is ANY else trace.builder.narrow(v, ANY) for v in (a, b))
     v = trace.builder.ternary(ops.code("select"), p, a, b, ANY)
     return _narrowed(trace, v, t, min(low_a, low_b), max(high_a, high_b), "select")
 
@@ -194,4 +194,4 @@ def _narrowed(trace: Trace, v: int, t: Fin, low: int, high: int, name: str) -> V
     """The number ``v`` as an index of type ``t``: checked where it is used, unless it is known to be one."""
     if low < 0 or high >= t.size:
         return Loose(trace, v, t, low, high, name)
-    return Var(trace, trace.as_index(v, t), t)
+    return Var(trace, trace.builder.narrow(v, t), t)

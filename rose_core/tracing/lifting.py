@@ -96,7 +96,7 @@ def lift(trace: Trace, x: object, t: Type, what: str) -> list[int]:
             return use(x)
         if isinstance(t, Fin) and isinstance(x, Var) and isinstance(x._type, Fin):
             if x._type.size <= t.size:  # as in v[i], where there are more elements than iterations
-                return [x.checked(trace, t) if isinstance(x, Loose) else trace.as_index(use(x)[0], t)]
+                return [x.checked(trace, t) if isinstance(x, Loose) else trace.builder.narrow(use(x)[0], t)]
             raise TypeError(
                 f"{what}: expected an index below {t}, got one below {x._type}; index({t}, i) makes it one"
             )

@@ -222,7 +222,7 @@ class Loose(Var):
             found = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
             raise IndexError(f"{self.name}: {found} is out of range, expected an index below {t.size}")
         if self.low >= 0 and self.high < t.size:
-            return trace.as_index(self.unchecked(), t)
+            return trace.builder.narrow(self.unchecked(), t)
         return trace.check("bound", self.unchecked(), t, self.name, OUT_OF_RANGE)
 
     def unchecked(self) -> int:

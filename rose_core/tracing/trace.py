@@ -67,10 +67,6 @@ class Trace:
             self.captures.append((owner, v))
         return found
 
-    def as_index(self, v: int, t: Fin) -> int:
-        """The id of the number ``v``, which is known to be one, as a ``t``."""
-        return self.builder.binary(ops.code("narrow"), v, self.builder.const(t.size, ANY), t)
-
     def check(self, op: str, v: int, t: Fin, name: str, complaint: str) -> int:
         """The id of ``v`` as a ``t``; where it is none, the complaint of the construct is the error."""
         b = self.builder

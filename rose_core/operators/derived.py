@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from rose_core.language.types import REAL, Array, Struct, Type, leaves, scalar_of, shape_of
+from rose_core.language.types import REAL, Array, Struct, Type
 from rose_core.tracing.constructs import select, vec
 from rose_core.tracing.declare import Vec
 from rose_core.tracing.functions import Function, fn, vjp
 from rose_core.tracing.indices import real
 from rose_core.tracing.operations import operation
+from rose_core.tracing.places import count
 from rose_core.tracing.values import names_of
 
 _equal = operation("eq")
@@ -44,7 +44,7 @@ def hessian(f: Function) -> Function:
     g = gradient(f)
     types = f.func.param_types
     row = g.func.ret
-    size = sum(map(_reals, types))
+    size = sum(map(count, types))
 
     def body(*args: Any) -> object:
         pullback = vjp(g)(*args)
@@ -53,7 +53,7 @@ def hessian(f: Function) -> Function:
             units, start = [], 0
             for x, t in zip(args, types, strict=True):
                 units.append(_unit(x, t, start, real(k)))
-                start += _reals(t)
+                start += count(t)
             # of a symmetric matrix, a row is a column
             return _named(f, pullback.grad(_named(f, units[0] if len(units) == 1 else tuple(units))))
 
@@ -74,7 +74,7 @@ def _like(f: Function, name: str, ret: Type, body: Any) -> Function:
 def _by_name(f: Function) -> dict[str, int]:
     """The numbers of the parameters that hold Reals, by name."""
     types = f.func.param_types
-    return {name: k for k, name in enumerate(names_of(f.func)) if _reals(types[k])}
+    return {name: k for k, name in enumerate(names_of(f.func)) if count(types[k])}
 
 
 def _gradient_type(f: Function) -> Type:
@@ -89,11 +89,6 @@ def _named(f: Function, values: Any) -> object:
     return {name: values[k] for name, k in _by_name(f).items()}
 
 
-def _reals(t: Type) -> int:
-    """How many Reals a value holds."""
-    return sum(math.prod(shape_of(leaf)) for leaf in leaves(t) if scalar_of(leaf) is REAL)
-
-
 def _unit(x: Any, t: Type, start: Any, k: Any) -> object:
     """A value of the type of ``x`` whose Real number ``k`` is 1 and whose others are 0.
 
@@ -102,12 +97,12 @@ def _unit(x: Any, t: Type, start: Any, k: Any) -> object:
     if t is REAL:
         return select(_equal(k, start), REAL, 1, 0)
     if isinstance(t, Array):
-        elem, width = t.elem, _reals(t.elem)
+        elem, width = t.elem, count(t.elem)
         return vec(t.size, elem, lambda i: _unit(x[i], elem, real(i) * width + start, k))
     if isinstance(t, Struct):
         found = {}
         for name, field in t.fields.items():
             found[name] = _unit(x[name], field, start, k)
-            start = start + _reals(field)
+            start = start + count(field)
         return found
     return x

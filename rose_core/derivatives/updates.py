@@ -89,7 +89,7 @@ def restorable(site: LoopSite) -> Mapping[int, Chain]:
     return {k: chain for k, chain in found.items() if k < site.spec.carries and chain.param == 1 + k}
 
 
-def replaced(f: Func, v: int) -> list[int]:
+def updates_of_element(f: Func, v: int) -> list[int]:
     """The updates that make the new element of the update ``v`` from the old one, last to first.
 
     There are none if the new element replaces the old one as a whole.
@@ -113,7 +113,7 @@ def _innermost(f: Func, v: int) -> Iterator[int]:
     """The updates that the update ``v`` consists of: itself, or those in its element."""
     stack = [v]
     while stack:
-        inner = replaced(f, u := stack.pop())
+        inner = updates_of_element(f, u := stack.pop())
         stack += inner
         if not inner:
             yield u

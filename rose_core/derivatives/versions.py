@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from weakref import proxy
 
-from rose_core.derivatives.updates import chains, overwriting, replaced
+from rose_core.derivatives.updates import chains, overwriting, updates_of_element
 from rose_core.language.ir import INDEX, SET
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Versions:
         """The array before the update ``v``, from that after it."""
         reverse = self.reverse
         i = reverse.value(reverse.func.code[v][2])
-        inner = replaced(reverse.func, v)
+        inner = updates_of_element(reverse.func, v)
         old = reverse.b.index(after, i) if inner else reverse.fetch(reverse.lin.overwritten[v])
         for u in inner:
             old = self._taken_back(u, old)

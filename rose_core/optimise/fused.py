@@ -10,6 +10,7 @@ order, so values are the same to the bit; in a derivative, cotangents may be add
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -137,6 +138,7 @@ class _Loop:
 def _groups(f: Func) -> Iterator[_Group]:
     """The loops that can become one."""
     touched: dict[int, list[int]] = {}
+    """Accumulator → what adds to it or reads it, in order."""
     for v in places(f, BEYOND_BINARY):
         for x in operands(f.code[v], f.blocks):
             if x >= 0 and isinstance(f.types[x], Ref):
@@ -209,7 +211,9 @@ def _before(
         return None
     inside = set(loop.content)
     for r in loop.accumulators:
-        if f.code[r][0] != ACCUM or any(first.owner < v < loop.owner and v not in inside for v in touched[r]):
+        all_of_r = touched[r]
+        between = all_of_r[bisect_right(all_of_r, first.owner) : bisect_left(all_of_r, loop.owner)]
+        if f.code[r][0] != ACCUM or not inside.issuperset(between):
             return None
     early: set[int] = set()
     ways = [*loop.outside]

@@ -7,6 +7,7 @@ the state of every so many iterations only, is a loop of marked functions, of wh
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -45,7 +46,7 @@ class Recomputed(Transposed):
         else:
             self.fwd = adapted(inner.fwd, inner.fwd.params, results=lambda _, ids: ids[:count])
         self._builder = Builder(self.fwd)
-        self._kept, self._empty, self.done = {}, [], {}
+        self._kept, self._empty, self.done = {}, defaultdict(deque), {}
 
     @property
     def is_outgrown(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Container, Sequence, Set
 from itertools import count
 
@@ -169,8 +170,8 @@ class Transposed(Chained):
         self._extent = body.extent
         self._kept: dict[int, int] = {}
         """Value of the forward function → the number of the result that is for the tape."""
-        self._empty: list[int] = []
-        """The results of the forward function that are there for the tape of another one (`align`)."""
+        self._empty: defaultdict[Type, deque[int]] = defaultdict(deque)
+        """By type, the results of the forward function that are there for the tape of another (`align`)."""
         self.done: dict[Request, Backward] = {}
         """The backward functions so far."""
 
@@ -217,12 +218,12 @@ class Transposed(Chained):
         """The number of the result by which the forward function gives its value ``w`` for the tape."""
         found = self._kept.get(w)
         if found is None:
-            results, t = self.fwd.results, self.fwd.types[w]
-            found = next((k for k in self._empty if self.fwd.type_of(results[k]) == t), len(results))
-            if found < len(results):
-                self._empty.remove(found)
+            results, empty = self.fwd.results, self._empty[self.fwd.types[w]]
+            if empty:
+                found = empty.popleft()
                 results[found] = w
             else:
+                found = len(results)
                 results.append(w)
             self._kept[w] = found
         return found
@@ -235,8 +236,9 @@ class Transposed(Chained):
         """Give as many results as ``other``, of the same types: with a tape that either may use."""
         results = self.fwd.results
         for w in other.fwd.results[len(results) :]:
-            self._empty.append(len(results))
-            results.append(self._nothing(other.fwd.type_of(w)))
+            t = other.fwd.type_of(w)
+            self._empty[t].append(len(results))
+            results.append(self._nothing(t))
 
     def _nothing(self, t: Type) -> int:
         """What an empty place of the tape holds."""
@@ -256,9 +258,9 @@ class Transposed(Chained):
         """Forget what has been asked since then, whose tape nobody needs."""
         for part, kept, done in before:
             for w in part._kept.keys() - kept:
-                at = part._kept.pop(w)
-                part._empty.append(at)
-                part.fwd.results[at] = part._nothing(part.fwd.types[w])
+                at, t = part._kept.pop(w), part.fwd.types[w]
+                part._empty[t].append(at)
+                part.fwd.results[at] = part._nothing(t)
             for request in part.done.keys() - done:
                 del part.done[request]
 

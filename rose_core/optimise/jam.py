@@ -10,7 +10,7 @@ and each still adds up the same numbers in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from rose_core.language.ir import (
     ACCUM,
@@ -93,13 +93,13 @@ Strand = dict[int, int]
 class SideBySide(Replay):
     """Copies a function, some of whose loops are unrolled."""
 
-    small: Mapping[int, int]
-    """The loops to unroll: block → number of iterations."""
+    short: Collection[int]
+    """The loops to unroll, by block."""
 
     def side_by_side(self, number: int) -> list[list[int]]:
         """Write the iterations of a loop out, instruction by instruction; the results of each."""
         block = self.func.blocks[number]
-        strands = [{block.index: self.b.const(k, block.size)} for k in range(self.small[number])]
+        strands = [{block.index: self.b.const(k, block.size)} for k in range(block.trips)]
         self._block(number, strands)
         return [[strand.get(r, self.env[r]) for r in block.results] for strand in strands]
 
@@ -120,8 +120,8 @@ class SideBySide(Replay):
 
     def _loop(self, number: int, strands: Sequence[Strand]) -> None:
         block = self.func.blocks[number]
-        stays = number not in self.small
-        for iteration in range(1 if stays else self.small[number]):
+        stays = number not in self.short
+        for iteration in range(1 if stays else block.trips):
             index = self.b.open_for(block.size) if stays else self.b.const(iteration, block.size)
             for strand in strands:
                 strand[block.index] = index

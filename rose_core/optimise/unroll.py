@@ -13,7 +13,7 @@ they would not run faster for it; nor those that gain more by running two iterat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from rose_core.language.builder import Builder
 from rose_core.language.ir import (
@@ -45,7 +45,7 @@ from rose_core.optimise.predicated import predicated
 from rose_core.optimise.single import relinked
 from rose_core.optimise.sunk import sunk
 from rose_core.optimise.tapeless import tapeless
-from rose_core.optimise.written import sums_of
+from rose_core.optimise.written import WrittenOut, sums_of
 
 _ADD, _IADD, _NARROW = (by_name[name].code for name in ("add", "iadd", "narrow"))
 
@@ -100,9 +100,9 @@ def unrolled(f: Func, in_loop: bool = False) -> Func:
         parts = _parts_of_loops(taking, in_loop)
         linked = relinked(taking, [unrolled(g, g in parts) for g in taking.callees])
         has_some = len(f.blocks) > (1 if in_loop else 2) and f.host is None
-        small, joint = _small(linked, in_loop) if has_some else ({}, {})
-        if small:
-            written = copied(linked, _Unrolling, small, joint)
+        short, joint = _short_loops(linked, in_loop) if has_some else (set(), {})
+        if short:
+            written = copied(linked, _Unrolling, short, joint)
             found = added_by_elements(written)  # variables are there now that make vectors
         found = mapped(predicated(found or linked))
         for _ in range(_MOST_ROUNDS):
@@ -123,9 +123,9 @@ def _parts_of_loops(f: Func, in_loop: bool) -> set[Func]:
     return found
 
 
-def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]]:
-    """The loops to unroll: block → trip count; those of them to jam: block → what is in it."""
-    small: dict[int, int] = {}
+def _short_loops(f: Func, in_loop: bool) -> tuple[set[int], dict[int, list[int]]]:
+    """The loops to unroll, by block; those of them to jam: block → what is in it."""
+    short: set[int] = set()
     joint: dict[int, list[int]] = {}
     inside = [[k] for k in range(len(f.blocks))]
     """Block → itself and those in it, where these are few."""
@@ -136,7 +136,7 @@ def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]
     for number, block in inner_first(f):
         trips = block.trips
         written = trips * rows[number]
-        stay = [k for k in inside[number][1:] if k not in small]
+        stay = [k for k in inside[number][1:] if k not in short]
         is_short = written <= (MOST_ROWS_IN_LOCALS if in_loop and not block.parent else MOST_ROWS)
         few = (
             1 < trips <= jam.MOST_TRIPS
@@ -160,10 +160,10 @@ def _small(f: Func, in_loop: bool) -> tuple[dict[int, int], dict[int, list[int]]
             rows[block.parent] += rows[number]
             inside[block.parent] += inside[number] if rows[number] <= jam.MOST_ROWS else []
             continue
-        small[number] = trips
+        short.add(number)
         rows[block.parent] += written
         inside[block.parent] += inside[number]
-    return (small, joint) if len(f.code) <= ROWS_PER_ITERATION * saved else ({}, {})
+    return (short, joint) if len(f.code) <= ROWS_PER_ITERATION * saved else (set(), {})
 
 
 def _most_trips(parent: int, in_loop: bool) -> int:
@@ -259,66 +259,49 @@ def _is_short(t: Type) -> bool:
     return t.size <= MOST_VARIABLES
 
 
-class _Unrolling(jam.SideBySide):
+def _split(f: Func, short: Collection[int], together: Collection[int]) -> set[int]:
+    """The accumulators that become one for each of their elements, where these loops are unrolled.
+
+    ``together``: the blocks of those that run side by side, which keep theirs.
+    """
+    constant = {f.blocks[number].index for number in short}
+    split = set()
+    for v, ins in enumerate(f.code):
+        if ins[0] < BINARY_END:
+            if all(x < 0 or x in constant for x in ins[1:]):
+                constant.add(v)
+        elif ins[0] == ACCUM:
+            if f.home[v] not in together and _is_short(f.inner_type_of(v)):
+                split.add(v)
+        elif not (ins[0] == REF_INDEX and (ins[2] < 0 or ins[2] in constant)) and ins[0] != RESOLVE:
+            split.difference_update(x for x in operands(ins, f.blocks) if isinstance(f.type_of(x), Ref))
+    return split
+
+
+class _Unrolling(WrittenOut, jam.SideBySide):
+    """What is added to its sums, or to their elements, is an addition."""
+
     def __init__(
         self,
         func: Func,
         b: Builder,
         args: Sequence[int],
-        small: dict[int, int],
-        joint: dict[int, list[int]],
+        short: Collection[int],
+        joint: Mapping[int, list[int]],
     ) -> None:
-        super().__init__(func, b, args)
-        self.small = small
-        self.joint = joint
-        self.iterations: dict[int, list[list[int]]] = {}
-        """Loop that was unrolled → the results of each iteration."""
         together = {number for numbers in joint.values() for number in numbers}
-        self.split = self._split(together)
-        sums = sums_of(func, small.keys() - together, self.split)
-        self.sums = {v for v in sums if func.home[v] not in together}
-        """What is added to these, or to their elements, is an addition."""
+        self.split = _split(func, short, together)
+        sums = sums_of(func, {*short} - together, self.split)
+        super().__init__(func, b, args, short, {v for v in sums if func.home[v] not in together})
+        self.joint = joint
         self.variables: dict[int, list[int]] = {}
         """Accumulator → those of its elements, or what these come to so far."""
 
-    def _split(self, together: set[int]) -> set[int]:
-        """The accumulators that become one for each of their elements."""
-        func = self.func
-        constant: set[int] = {func.blocks[number].index for number in self.small}
-        split = set()
-        for v, ins in enumerate(func.code):
-            if ins[0] < BINARY_END:
-                if all(x < 0 or x in constant for x in ins[1:]):
-                    constant.add(v)
-            elif ins[0] == ACCUM:
-                apart = func.home[v] not in together
-                if apart and _is_short(func.inner_type_of(v)):
-                    split.add(v)
-            elif not (ins[0] == REF_INDEX and (ins[2] < 0 or ins[2] in constant)) and ins[0] != RESOLVE:
-                split.difference_update(
-                    x for x in operands(ins, func.blocks) if x >= 0 and isinstance(func.types[x], Ref)
-                )
-        return split
-
     def loop(self, v: int, number: int) -> None:
-        block = self.func.blocks[number]
-        if number not in self.small:
-            super().loop(v, number)
-            return
         if number in self.joint:
-            self.iterations[v] = self.side_by_side(number)
-            return
-        self.iterations[v] = []
-        for iteration in range(self.small[number]):
-            self.env[block.index] = self.b.const(iteration, block.size)
-            self.block(number)
-            self.iterations[v].append([self.env[r] for r in block.results])
-
-    def get(self, v: int, of: int, k: int) -> None:
-        if of in self.iterations:
-            self.env[v] = self.b.vec([iteration[k] for iteration in self.iterations[of]], self.func.types[v])
+            self.give(v, self.side_by_side(number))
         else:
-            super().get(v, of, k)
+            super().loop(v, number)
 
     def structural(self, v: int, ins: tuple[int, ...]) -> None:
         b, op, env = self.b, ins[0], self.env
@@ -336,10 +319,6 @@ class _Unrolling(jam.SideBySide):
         elif op == ADD_TO and (of := self._element_of(ins[1])) in self.sums:
             elements = self.variables[of]
             elements[env[ins[1]]] = b.binary(_ADD, elements[env[ins[1]]], env[ins[2]])
-        elif v in self.sums or (op == RESOLVE and ins[1] in self.sums):
-            env[v] = env[ins[1]]
-        elif op == ADD_TO and ins[1] in self.sums:
-            env[ins[1]] = b.binary(_ADD, env[ins[1]], env[ins[2]])
         else:
             super().structural(v, ins)
 

@@ -25,7 +25,7 @@ def written_out(f: Func, short: Collection[int]) -> Func:
     The terms are in the same order as before, so that sums are the same to the bit.
     """
     sums = sums_of(f, short)
-    return copied(f, _WrittenOut, short, sums) if short else f
+    return copied(f, WrittenOut, short, sums) if short else f
 
 
 def short_sums(f: Func, numbers: Collection[int], most_trips: int, most_rows: int) -> set[int]:
@@ -76,7 +76,9 @@ def _becomes_part(f: Func, v: int, number: int, short: Collection[int]) -> bool:
     return home == number
 
 
-class _WrittenOut(Verbatim):
+class WrittenOut(Verbatim):
+    """Copies a function with some of its loops unrolled."""
+
     def __init__(
         self, func: Func, b: Builder, args: Sequence[int], short: Collection[int], sums: Collection[int]
     ) -> None:
@@ -89,13 +91,18 @@ class _WrittenOut(Verbatim):
         if number not in self.short:
             super().loop(v, number)
             return
-        block, b, iterations = self.func.blocks[number], self.b, list[list[int]]()
+        block, iterations = self.func.blocks[number], list[list[int]]()
         for iteration in range(block.trips):
-            self.env[block.index] = b.const(iteration, block.size)
+            self.env[block.index] = self.b.const(iteration, block.size)
             self.block(number)
             iterations.append([self.env[r] for r in block.results])
+        self.give(v, iterations)
+
+    def give(self, v: int, iterations: Sequence[Sequence[int]]) -> None:
+        """Have vectors of what the iterations of a loop give for its results."""
+        block = self.func.blocks[self.func.code[v][1]]
         types = [array(block.size, self.func.type_of(r)) for r in block.results]
-        self.replaced[v] = [b.vec(elems, t) for *elems, t in zip(*iterations, types, strict=True)]
+        self.replaced[v] = [self.b.vec(elems, t) for *elems, t in zip(*iterations, types, strict=True)]
 
     def structural(self, v: int, ins: tuple[int, ...]) -> None:
         env = self.env

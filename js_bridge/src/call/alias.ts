@@ -33,14 +33,10 @@ export const copyOf = (
   if (ArrayBuffer.isView(x))
     // a DataView has no copies, and is refused later
     return x.buffer === buffer ? ((x as Float64Array).slice?.() ?? x) : x;
-  const { elem, fields, kind } = ty;
+  const { elem, fields, byName, kind } = ty;
   if (Array.isArray(x))
     return x.map((item, k) =>
-      copyOf(
-        item,
-        elem ?? fields.find(([name]) => name === `${k}`)?.[1],
-        buffer,
-      ),
+      copyOf(item, elem ?? byName.get(`${k}`)?.ty, buffer),
     );
   // whether its own, or accessors of its class; what has not all of them, or is of another kind, is refused later
   return kind === "struct" && fields.every(([name]) => name in x)

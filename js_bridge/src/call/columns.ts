@@ -1,7 +1,7 @@
 // Plain values as columns: where each goes, of which there may be many in a row, and what it is.
 
 import type { Leaf } from "./cells";
-import { isNumbers, isOne, type Kind, partsOf, type Ty } from "../record/types";
+import { isNumbers, isOne, type Kind, type Ty } from "../record/types";
 
 /** Numbers, indices, Bools, vectors of numbers, or structs of such, one behind the other. */
 export interface Column {
@@ -56,16 +56,13 @@ export const columnOf = (
 
 /** The fields of a struct, in the author's order, each with its leaves. */
 export const fieldsOf = <T>(
-  { fields, order }: Ty,
+  { byName, order }: Ty,
   leaves: readonly T[],
-): [name: string, field: Ty, leaves: readonly T[]][] => {
-  const types = fields.map(([, field]) => field);
-  const parts = partsOf(types, leaves);
-  return order.map((name) => {
-    const k = fields.findIndex(([other]) => other === name);
-    return [name, types[k], parts[k]];
+): [name: string, field: Ty, leaves: readonly T[]][] =>
+  order.map((name) => {
+    const { ty, at } = byName.get(name)!;
+    return [name, ty, leaves.slice(at, at + ty.leaves)];
   });
-};
 
 const rowOf = (ty: Ty, leaves: readonly Leaf[]): Row => ({
   columns: fieldsOf(ty, leaves).map(([name, field, own]) =>

@@ -109,6 +109,15 @@ const interned = new Map<string, Ty>();
 /** What a type is, whatever the order of its fields → the first such type. */
 const shapes = new Map<string, Ty>();
 
+/** A field of a struct. */
+interface Field {
+  readonly ty: Ty;
+  /** How many leaves are before its own. */
+  readonly at: number;
+}
+
+const NO_FIELDS: ReadonlyMap<string, Field> = new Map();
+
 /** An interned type, one for each order of fields. */
 export class Ty {
   /** Of the types that are the same but for the order of fields, the first: values are of one if of the other. */
@@ -119,6 +128,8 @@ export class Ty {
   readonly elem: Ty | undefined;
   /** Of a struct, sorted by name. */
   readonly fields: readonly (readonly [string, Ty])[] = [];
+  /** The same by name. */
+  readonly byName = NO_FIELDS;
   /** Field names of a struct in the author's order. */
   readonly order: readonly string[] = [];
   /** Whether the fields of a struct are 0, 1, and so on: its values are arrays. */
@@ -176,7 +187,7 @@ export const vecOf = (size: number, elem: Ty): Ty => {
   return new Ty("vec", key, text, { size, elem, leafTypes }, shape);
 };
 
-const byName = ([a]: [string, Ty], [b]: [string, Ty]): number =>
+const inOrder = ([a]: [string, Ty], [b]: [string, Ty]): number =>
   a < b ? -1 : a > b ? 1 : 0;
 
 export const structOf = (entries: [string, Ty][]): Ty => {
@@ -188,14 +199,20 @@ export const structOf = (entries: [string, Ty][]): Ty => {
   const order = entries.map(([name]) => name);
   if (order.includes("__proto__"))
     throw TypeError("__proto__ is no name of a field");
-  const fields = [...entries].sort(byName);
+  const fields = [...entries].sort(inOrder);
   const isTuple =
     order.length > 0 && order.every((name, k) => name === String(k));
   const text = isTuple
     ? `[${entries.map(([, ty]) => ty.text).join(", ")}]`
     : `{ ${entries.map(([name, ty]) => `${name}: ${ty.text}`).join(", ")} }`;
   const leafTypes = fields.flatMap(([, ty]) => ty.leafTypes);
-  const rest = { fields, order, isTuple, leafTypes };
+  const byName = new Map<string, Field>();
+  let at = 0;
+  for (const [name, ty] of fields) {
+    byName.set(name, { ty, at });
+    at += ty.leaves;
+  }
+  const rest = { fields, byName, order, isTuple, leafTypes };
   const shape = keyOf(fields, (ty) => ty.like.key);
   return new Ty("struct", key, text, rest, shape);
 };
@@ -277,8 +294,7 @@ export const over = (ty: Ty, elem: Ty): Ty =>
 export const tangentOf = (leaf: Ty): Ty => mapScalars(leaf, () => TAN);
 
 /** The type of a struct's field. */
-export const fieldOf = (ty: Ty, name: string): Ty =>
-  ty.fields.find(([field]) => field === name)![1];
+export const fieldOf = (ty: Ty, name: string): Ty => ty.byName.get(name)!.ty;
 
 /** The leaves of each of these types, from all of them in a row. */
 export const partsOf = <T>(

@@ -197,20 +197,19 @@ const methodOf = (view: View, key: string, v: Iterable<unknown>): unknown => {
 };
 
 /** The field of a struct under a key, if there is one. */
-const fieldAt = (view: View, key: string | symbol): View | undefined => {
-  let { at } = view;
-  for (const [name, ty] of view.ty.fields) {
-    if (name === key) return new View(view.bundle, at, ty);
-    at += ty.leaves;
-  }
-  return undefined;
+const fieldAt = (
+  { bundle, at, ty }: View,
+  key: string | symbol,
+): View | undefined => {
+  const field = ty.byName.get(key as string);
+  return field && new View(bundle, at + field.at, field.ty);
 };
 
 const has = ({ ty }: View, key: string | symbol): boolean =>
   typeof key === "string" &&
   (ty.kind === "vec"
     ? Number(key) >= 0 && Number(key) < ty.size
-    : ty.order.includes(key));
+    : ty.byName.has(key));
 
 const looks: ProxyHandler<View> = {
   get(view, key, v) {

@@ -82,16 +82,16 @@ export class Callee {
     const { args, results, exports, cells, callsHost } = instance;
     this.cells = cells;
     this.isSteady = !cells.shared && !callsHost && !("t" in exports);
-    const passed = args.filter(isPassed);
-    const direct = passed.length <= MOST_PASSED;
-    const scalars = new Float64Array(passed.length);
+    const scalars = new Float64Array(args.filter(isPassed).length);
+    const direct = scalars.length <= MOST_PASSED;
     const placeOf = (slot: Slot, row: Float64Array, start: number): Leaf =>
       direct && isPassed(slot)
         ? { cells: rowCells(row), start }
         : { cells, start: startOf(slot) };
+    let passed = 0;
     this.inputs = argumentsOf(
       data.params,
-      args.map((slot) => placeOf(slot, scalars, passed.indexOf(slot))),
+      args.map((slot) => placeOf(slot, scalars, isPassed(slot) ? passed++ : 0)),
     );
     const leaves = results.map((slot) => placeOf(slot, this.returned, 0));
     this.output = new Result(data.ret, leaves);

@@ -7,13 +7,14 @@ import {
   leafOf,
   type MemoryCells,
   type Numbers,
+  SHIFT,
   type Slot,
 } from "../call/cells";
 import { F, NoDraft } from "./flat";
 import type { FnData } from "../record/data";
 import type { Drafting, Tools } from "../call/compile";
 import { type HostCall, Tape } from "./tape";
-import type { Ty } from "../record/types";
+import { sizeOf, type Ty } from "../record/types";
 import { Walk } from "./walk";
 import { scalarsIn, workOf } from "./work";
 
@@ -142,21 +143,19 @@ const made = (f: FnData, room: number, tools: Tools): Draft => {
   return instance(tape, args, outs, cells, walk.hosts.length > 0);
 };
 
-const SIZES = { f: 8, i: 4, b: 1 };
-
 /** Gives leaves their places, one behind the other. */
 class Layout {
   /** In bytes. */
   end = 0;
 
   slot(leaf: Ty): Slot {
-    let count = 1;
     let scalar = leaf;
-    for (; scalar.kind === "vec"; scalar = scalar.elem!) count *= scalar.size;
+    while (scalar.kind === "vec") scalar = scalar.elem!;
     const kind: Kind =
       scalar.kind === "fin" ? "i" : scalar.kind === "bool" ? "b" : "f";
     const address = this.end;
-    this.end += (count * SIZES[kind] + 7) & -8;
+    const count = sizeOf(leaf);
+    this.end += ((count << SHIFT[kind]) + 7) & -8;
     return [kind, address, count, false];
   }
 }

@@ -67,6 +67,8 @@ const ofRows = (f: FnData, known: Map<FnData, number>): number => {
   const of = (callee: number): number => workOf(callees[callee], known);
   /** How often the rows of now are run, and those around the loops that they are in. */
   const times = [1];
+  /** How many elements an update copies at most. */
+  const copied = longest(f);
   let sum = scalarsIn(r.literalTypes);
   for (let k = 0; k < rows.length; k += 3) {
     const [op, x] = [rows[k], rows[k + 1]];
@@ -76,7 +78,7 @@ const ofRows = (f: FnData, known: Map<FnData, number>): number => {
     if (op === S.FOR) times.push(trips * types[x].size);
     else if (op === S.END) times.pop();
     else if (op === S.VEC) work = rows[k + 2];
-    else if (op === S.SET) work = longest(f);
+    else if (op === S.SET) work = copied;
     else if (op === S.CALL) work = of(extra[x]);
     else if (op === S.VJP) work = DERIVED * of(extra[x]);
     else if (op === S.COND) work = Math.max(of(extra[x]), of(extra[x + 1]));

@@ -259,6 +259,23 @@ def test_of_neighbours_for_the_loop_around_two_iterations_of_that_run_at_a_time(
     assert trips.count(d) == loops, trips
 
 
+@pytest.mark.parametrize(("n", "often", "loops"), [(9, 3, 1), (10, 3, 2), (10, 1, 1)])
+def test_a_loop_that_computes_much_for_a_row_runs_in_lanes(n: int, often: int, loops: int) -> None:
+    def cell(x):
+        y = x
+        for _ in range(often):
+            y = y * y - x
+        return y
+
+    rows = fn(
+        [Vec(n, Vec(n, Real))],
+        Vec(n, Vec(n, Real)),
+        lambda x: vec(n, Vec(n, Real), lambda i: vec(n, Real, lambda j: cell(x[i][j]))),
+    )
+    code = same(rows, wave(n, n))
+    assert [block.size.size for block in code.blocks[1:]] == [n] * loops
+
+
 @pytest.mark.parametrize(
     ("changes_at", "often", "loops"),
     [(1, 3, 2), (1, 1, 1), (5, 3, 1)],

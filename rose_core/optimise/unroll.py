@@ -82,9 +82,9 @@ _MOST_ROUNDS = 4
 _COORDINATES = 3
 """The most iterations of a loop that never runs two iterations at a time itself."""
 
-_TO_NEIGHBOURS, _TO_A_SUM = (8, 1), (4, 6)
-"""The fewest iterations, and what each is worth in additions, with which a loop that adds to these runs two
-iterations at a time instead. What goes into a sum waits for that in any case."""
+_TO_NEIGHBOURS, _TO_A_SUM, _TO_A_ROW = (8, 1), (4, 6), (10, 4)
+"""The fewest iterations, and what each is worth in additions, with which a loop that adds to these, or makes
+one, runs two iterations at a time instead. What goes into a sum waits for that in any case."""
 
 _LITTLE = 4
 """The most work on an element with which a short accumulator is left in memory, where two of its elements are
@@ -174,7 +174,8 @@ def _most_trips(parent: int, in_loop: bool) -> int:
 
 
 def _stays_for_lanes(f: Func, number: int, trips: int, parts: Mapping[int, int], is_short: bool) -> bool:
-    """Whether a loop computes enough of neighbours in memory, and adds it to others there, or to a sum.
+    """Whether a loop computes enough of neighbours in memory, and adds it to others there, or to a sum, or
+    makes a row of it.
 
     ``parts``: of how many places an accumulator is made up; ``is_short``: whether it is short if unrolled.
     """
@@ -210,6 +211,8 @@ def _stays_for_lanes(f: Func, number: int, trips: int, parts: Mapping[int, int],
             return False
         elif op == INDEX:
             apart |= given[1] not in across or home[given[0]] == around
+    if least is None and f.blocks[number].results:
+        least = _TO_A_ROW
     return (apart or not is_short) and least is not None and trips >= least[0] and effort >= least[1]
 
 

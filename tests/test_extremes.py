@@ -15,6 +15,8 @@ from rose_core import (
     Vec,
     compile,
     cond,
+    cos,
+    exp,
     fn,
     fori,
     grad,
@@ -36,6 +38,8 @@ from rose_core import (
 from rose_core.derivatives import expand
 from rose_core.derivatives.expand import Expansion
 from rose_core.derivatives.extremes import FEWEST_TRIPS
+from rose_core.recording.rebuild import expanded
+from rose_core.wasm.program import Program
 
 N, M = 3, 20
 A, B = Vec(N, Vec(2, Real)), Vec(M, Vec(2, Real))
@@ -355,6 +359,28 @@ def test_loops_in_loops() -> None:
     f = fn([v], Real, lambda x: least(2, x, x[0]))
     x = [p for p, _ in points(M, 14)]
     assert slopes(f, (x,)) == pytest.approx(forward(f, (x,)), rel=1e-13, abs=1e-15)
+
+
+def test_each_of_many_is_found_by_itself() -> None:
+    """The gradient of a loop that finds twice as many numbers has twice the code, and not four times."""
+
+    def size(n: int) -> int:
+        draw = random.Random(1)
+        names = [f"m{k}" for k in range(n)]
+        state = struct(**dict.fromkeys(names, Real))
+
+        def step(x, i, s):
+            functions = [draw.choice([sin, cos, exp]) for _ in names]
+            found = [g(x[i] * (k + 0.5)) for k, g in enumerate(functions)]
+            return {name: draw.choice([min, max])(s[name], y) for name, y in zip(names, found, strict=True)}
+
+        def body(x):
+            last = fori(M, state, dict.fromkeys(names, x[0]), lambda i, s: step(x, i, s))
+            return builtins.sum(last[name] for name in names)
+
+        return len(Program(expanded(grad(fn([Vec(M, Real)], Real, body)).func)).bytes)
+
+    assert size(16) < 2.5 * size(8)
 
 
 NEARLY = {

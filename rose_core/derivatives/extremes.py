@@ -181,7 +181,7 @@ def _searched(
         is_alone, is_found = (b.binary(compare, found, x, BOOL) for x in (second, s))
         every = _every_iteration(site, [b.func.type_of(x) for x in given], known, k)
         one = _one_iteration(body, candidates[k], index)
-        choice = b.cond(is_alone, one, [is_found, s, iteration, *args], every, [*given, *state, *args])
+        choice = b.cond(is_alone, one, [is_found, s, iteration, *args], every, [*given, s, *args])
         results.append(b.get(choice, 0))
     return results
 
@@ -210,13 +210,23 @@ def _search(body: Func, candidates: Sequence[int], least: Sequence[bool]) -> Fun
 
 def _every_iteration(site: LoopSite, counts: Sequence[Type], count: float, k: int) -> Func:
     """Number ``k`` of the state after the loop as it was; of a count that is known, if none is given."""
-    body, carries = as_it_is(site.body), site.spec.carries
+    body = as_it_is(_alone(site.body, k))
     b, params = new_function("every_iteration", [*counts, *body.params[1:]])
     leave(b.func)
     b.func.remat = True  # it is rare, and there would be memory for all that it keeps in any case
     given = params[0] if counts else b.const(count, REAL)
-    state, args = params[len(counts) :][:carries], params[len(counts) + carries :]
-    b.func.blocks[0].results = [b.get(b.loop(site.spec, given, body, state, args), k)]
+    s, *args = params[len(counts) :]
+    b.func.blocks[0].results = [b.get(b.loop(Spec(1, site.spec.index), given, body, [s], args), 0)]
+    return b.func
+
+
+def _alone(body: Func, k: int) -> Func:
+    """An iteration with number ``k`` of the state only: the others have no part in it."""
+    carries = len(body.results)
+    b, (iteration, s, *args) = new_function(body.name, [*body.params[:1], REAL, *body.params[1 + carries :]])
+    state = [b.real(0.0)] * carries
+    state[k] = s
+    b.func.blocks[0].results = Replay(body, b, [iteration, *state, *args]).run()[k : k + 1]
     return b.func
 
 

@@ -139,6 +139,7 @@ MORE = {
     "any row": lambda m, w, r: windows(m[imax(3, r, 1)], w) * real(r),
     "rows twice": lambda m, w, r: windows(m[r], w) + windows(m[r], w, 3.0),
     "whole rows besides": lambda m, w, r: windows(m[r], w) + square(total(N, lambda i: m[r][i])),
+    "an element of one row besides": lambda m, w, r: windows(m[r], w) + square(m[0][r]),
     "elements besides": lambda m, w, r: windows(m[r], w) + square(m[r][7]) + square(m[0][r]),
 }
 
@@ -171,6 +172,22 @@ def test_rows_that_are_added_whole_are_left() -> None:
     f.blocks[0].results = [b.resolve(sums)]
     check(f)
     assert unroll.gathered(f) is f
+
+
+@pytest.mark.parametrize(("start", "is_gathered"), [(0.0, True), (-0.0, False), (1.0, False)])
+def test_what_elements_start_from(start: float, is_gathered: bool) -> None:
+    """The first that one gets is added to that."""
+    f = Func("f", [], UNIT)
+    b = Builder(f)
+    terms, size = b.param(array(fin(50), REAL)), fin(N)
+    sums = b.accum(b.const(start, array(size, REAL)))
+    iteration = b.open_for(fin(50))
+    for k in range(5):
+        i = b.binary(by_name["iadd"].code, b.const(k, COUNT), iteration, COUNT)
+        b.add_to(b.ref_index(sums, b.narrow(i, size)), b.index(terms, iteration))
+    b.close_for([])
+    f.blocks[0].results = [b.resolve(sums)]
+    assert (unroll.gathered(f) is not f) == is_gathered
 
 
 def test_sums_besides(gathers) -> None:

@@ -7,7 +7,7 @@ import math
 import pytest
 from engines import same
 
-from rose_core import Real, Vec, fn, fori, interp, jvp, real, sqrt, sum, vec, vjp
+from rose_core import Real, Vec, fn, fori, imin, interp, jvp, real, sqrt, struct, sum, vec, vjp
 from rose_core.derivatives.expand import Expansion
 from rose_core.language.ir import LOOP
 from rose_core.language.types import Array
@@ -114,3 +114,43 @@ def test_loops_in_loops() -> None:
 
     assert matrices(f) == 0
     same(f, gram(N), 4)
+
+
+def passed_on(a, i):
+    """A matrix of which one row is read is another one in the next iteration."""
+    state = struct({"s": Real, "y": M, "z": M})
+
+    def step(k, t):
+        half = vec(N, Vec(N, Real), lambda j: vec(N, Real, lambda m: t["y"][j][m] * 0.5))
+        return {"s": t["s"] * 0.5 + t["z"][i][k], "y": half, "z": t["y"]}
+
+    return fori(N, state, {"s": 0.0, "y": a, "z": a}, step)["s"]
+
+
+def followed(a, i):
+    """Each iteration reads another row: the last one says which."""
+    state = struct({"s": Real, "t": N})
+    return fori(N, state, {"s": 0.0, "t": i}, lambda k, t: {"s": t["s"] * 0.5 + a[t["t"]][k], "t": k})["s"]
+
+
+def nearby(a, i):
+    """Rows of indices that iterations compute."""
+    return fori(N, Real, 0.0, lambda k, s: s * 0.5 + a[imin(N, i, k)][k] * a[i][k])
+
+
+OTHER_ROWS = {
+    passed_on: lambda a, i: [a[i], *([x * 0.5**k for x in a[i]] for k in range(N - 1))],
+    followed: lambda a, i: [a[i], *a[: N - 1]],
+    nearby: lambda a, i: [[x * y for x, y in zip(a[min(i, k)], a[i], strict=True)] for k in range(N)],
+}
+"""Programs whose iterations do not read the same rows, and what each reads instead."""
+
+
+@pytest.mark.parametrize("body", OTHER_ROWS)
+def test_rows_that_are_not_the_same_in_all_iterations(body) -> None:
+    a = gram(N)
+    found = same(fn([M, N], Real, body), a, 6)
+    s = 0.0
+    for k, row in enumerate(OTHER_ROWS[body](a, 6)):
+        s = s * 0.5 + row[k]
+    assert found == s

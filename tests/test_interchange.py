@@ -61,6 +61,7 @@ TERMS = {
     ),
     "down columns": lambda x, w, i, j, p, q, k: x[at(N, j, q)][at(N, i, p)] * w[p][q],
     "of every second pixel": lambda x, w, i, j, p, q, k: x[at(N, i, p)][at(N, j, imul(N, q, 2))] * w[p][q],
+    "diagonally": lambda x, w, i, j, p, q, k: x[at(N, j, p)][at(N, j, q)] * w[p][q],
     "transposed": lambda x, w, i, j, p, q, k: x[at(N, i, p)][at(N, j, q)] * w[q][p],
 }
 CHANGE = {"correlation", "convolution", "of one row of the picture", "of every second pixel"}

@@ -1,0 +1,314 @@
+"""Random programs in which loops within loops compute the same few terms again and again.
+
+Each of them runs in two ways: traced, as a function of Rose, and by Python's own numbers, lists and loops.
+These have nothing in common with the compiler: where that takes two values for one before there is any code,
+the interpreter and WebAssembly agree on what is wrong.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from random import Random
+from typing import Any
+
+from rose_core import Real, Vec, and_, cond, fn, fori, igeq, ileq, ilt, not_, select, sqrt, sum, vec
+
+Scope = Mapping[str, Any]
+"""What names stand for: indices of loops, numbers, vectors."""
+
+Term = Callable[[Any, Scope], Any]
+"""A number, in one of the two ways, of what is in scope."""
+
+MOST_ITERATIONS = 1000
+
+
+class Plain:
+    """Numbers, lists and loops of Python."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def vector(self, f):
+        return [f(i) for i in range(self.n)]
+
+    def total(self, f):
+        return builtins.sum(self.vector(f), 0.0)
+
+    def steps(self, trips, start, f, of_vectors):
+        for i in range(trips):
+            start = f(i, start)
+        return start
+
+    def changed(self, v, i, x):
+        return [*v[:i], x, *v[i + 1 :]]
+
+    def either(self, p, one, other):
+        return one() if p else other()
+
+    def chosen(self, p, x, y):
+        return x if p else y
+
+    def root(self, x):
+        return math.sqrt(x)
+
+    def is_below(self, i, j):
+        return i < j
+
+    def is_up_to(self, i, j):
+        return i <= j
+
+    def is_from(self, i, j):
+        return i >= j
+
+    def is_not(self, p):
+        return not p
+
+    def are_both(self, p, q):
+        return p and q
+
+
+class Traced:
+    """Values of Rose."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.type = Vec(n, Real)
+
+    def vector(self, f):
+        return vec(self.n, Real, f)
+
+    def total(self, f):
+        return sum(self.n, f)
+
+    def steps(self, trips, start, f, of_vectors):
+        return fori(trips, self.type if of_vectors else Real, start, f)
+
+    def changed(self, v, i, x):
+        return v.set(i, x)
+
+    def either(self, p, one, other):
+        return cond(p, Real, one, other)
+
+    def chosen(self, p, x, y):
+        return select(p, x, y)
+
+    def root(self, x):
+        return sqrt(x)
+
+    def is_below(self, i, j):
+        return ilt(self.n, i, j)
+
+    def is_up_to(self, i, j):
+        return ileq(self.n, i, j)
+
+    def is_from(self, i, j):
+        return igeq(self.n, i, j)
+
+    def is_not(self, p):
+        return not_(p)
+
+    def are_both(self, p, q):
+        return and_(p, q)
+
+
+class Repeats:
+    """A program of two vectors ``x`` and ``y`` and a matrix ``m``.
+
+    Attributes:
+        n: how many numbers the vectors have, and iterations the loops.
+        args: arguments for it.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.draw = draw = Random(seed)
+        self.n = draw.choice([3, 4, 5, 6, 8, 9])
+        self.names = (f"v{k}" for k in count())
+        self.common: list[Term] = []
+        """The terms that come again, each of the index ``i``."""
+        self.left = 20
+        """How many terms there may still be besides leaves."""
+        self.common = [self.term(["i"], [], [], 2) for _ in range(draw.choice([1, 2, 3]))]
+        self.left = draw.choice([12, 25, 40])
+        self.whole = self.loop([], [], [], draw.choice([3, 4, 5]))
+        vectors = [[round(draw.uniform(-2, 2), 3) for _ in range(self.n)] for _ in range(2 + self.n)]
+        self.args = *vectors[:2], vectors[2:]
+
+    def function(self):
+        """The program, traced."""
+        ops = Traced(self.n)
+        return fn(
+            [ops.type, ops.type, Vec(self.n, ops.type)],
+            Real,
+            lambda x, y, m: self.whole(ops, {"x": x, "y": y, "m": m}),
+        )
+
+    def plain(self, x, y, m) -> float:
+        """What it gives, by Python."""
+        return self.whole(Plain(self.n), {"x": x, "y": y, "m": m})
+
+    def term(self, at: Sequence[str], vectors: Sequence[str], numbers: Sequence[str], depth: int) -> Term:
+        """A number of the indices ``at``, and of vectors and numbers, by their names in scope."""
+        self.left -= 1
+        kinds = [self.operation] * 4 + [self.choice]
+        if self.common and self.n ** (len(at) + 1) <= MOST_ITERATIONS:
+            kinds += [self.loop] * 3 + [self.twins] * 3 + [self.guarded] * 2 + [self.vector] * 2
+            kinds += [self.number, self.recurrence, self.recurrence_of_vectors]
+        kind = self.leaf if depth <= 0 or self.left < 0 else self.draw.choice(kinds)
+        return kind(at, vectors, numbers, depth)
+
+    def leaf(self, at, vectors, numbers, depth) -> Term:
+        draw, i, j = self.draw, self.draw.choice(at), self.draw.choice(at)
+        kind = draw.randrange(8)
+        if kind < 3 and vectors:
+            v = draw.choice(vectors)
+            return lambda ops, scope: scope[v][scope[i]]
+        if kind < 4 and numbers:
+            x = draw.choice(numbers)
+            return lambda ops, scope: scope[x]
+        if kind < 5 and self.common:
+            again = draw.choice(self.common)
+            return lambda ops, scope: again(ops, {**scope, "i": scope[i]})
+        if kind == 5:
+            return lambda ops, scope: scope["m"][scope[i]][scope[j]]
+        if kind == 6:
+            c = draw.choice([2.0, -1.0, 0.5, 0.0])
+            return lambda ops, scope: c
+        v = draw.choice("xy")
+        return lambda ops, scope: scope[v][scope[i]]
+
+    def operation(self, at, vectors, numbers, depth) -> Term:
+        a, b = (self.term(at, vectors, numbers, depth - 1) for _ in range(2))
+        kind = self.draw.randrange(6)
+        if kind == 0:
+            return lambda ops, scope: a(ops, scope) + b(ops, scope)
+        if kind == 1:
+            return lambda ops, scope: a(ops, scope) - b(ops, scope)
+        if kind < 4:
+            return lambda ops, scope: a(ops, scope) * b(ops, scope)
+        if kind == 4:
+            return lambda ops, scope: ops.root(1.0 + square(a(ops, scope)))
+        return lambda ops, scope: 1.0 / (2.0 + square(a(ops, scope)))
+
+    def choice(self, at, vectors, numbers, depth) -> Term:
+        a, b = (self.term(at, vectors, numbers, depth - 1) for _ in range(2))
+        p = self.condition(at)
+        if self.draw.random() < 0.5:
+            return lambda ops, scope: ops.chosen(p(ops, scope), a(ops, scope), b(ops, scope))
+        return lambda ops, scope: ops.either(p(ops, scope), lambda: a(ops, scope), lambda: b(ops, scope))
+
+    def condition(self, at) -> Term:
+        draw, i, j = self.draw, self.draw.choice(at), self.draw.choice(at)
+        kind, c = draw.randrange(6), draw.randrange(self.n)
+        if kind == 0:
+            return lambda ops, scope: ops.is_below(scope[i], scope[j])
+        if kind == 1:
+            return lambda ops, scope: ops.is_up_to(scope[i], scope[j])
+        if kind == 2:
+            return lambda ops, scope: ops.is_from(scope[i], c)
+        if kind == 3:
+            x = self.leaf(at, [], [], 0)
+            return lambda ops, scope: x(ops, scope) < 0.0
+        p = self.condition(at)
+        if kind == 4:
+            return lambda ops, scope: ops.is_not(p(ops, scope))
+        q = self.condition(at)
+        return lambda ops, scope: ops.are_both(p(ops, scope), q(ops, scope))
+
+    def loop(self, at, vectors, numbers, depth) -> Term:
+        """A sum."""
+        j = next(self.names)
+        body = self.term([*at, j] if not at or self.draw.random() < 0.8 else at, vectors, numbers, depth - 1)
+        return lambda ops, scope: ops.total(lambda i: body(ops, {**scope, j: i}))
+
+    def vector(self, at, vectors, numbers, depth) -> Term:
+        """A term with a new vector in scope."""
+        j, v = next(self.names), next(self.names)
+        element = self.term([*at, j] if self.draw.random() < 0.75 else at, vectors, numbers, depth - 2)
+        rest = self.term(at, [*vectors, v], numbers, depth - 1)
+
+        def value(ops, scope):
+            return rest(ops, {**scope, v: ops.vector(lambda i: element(ops, {**scope, j: i}))})
+
+        return value
+
+    def number(self, at, vectors, numbers, depth) -> Term:
+        """A term with a new number in scope."""
+        x = next(self.names)
+        first = self.term(at, vectors, numbers, depth - 2)
+        rest = self.term(at, vectors, [*numbers, x], depth - 1)
+        return lambda ops, scope: rest(ops, {**scope, x: first(ops, scope)})
+
+    def twins(self, at, vectors, numbers, depth) -> Term:
+        """Twice the same of two sums that are alike, or two vectors, of the same or of different numbers."""
+        j, found, k = next(self.names), next(self.names), next(self.names)
+        again, places = self.draw.choice(self.common), [self.draw.choice([j, j, *at]) for _ in range(2)]
+        of_vectors = self.draw.random() < 0.5
+        inner = ([*vectors, found], numbers) if of_vectors else (vectors, [*numbers, found])
+        factor = self.term([*at, k], *inner, depth - 2)
+
+        def one(ops, scope, place):
+            def element(i):
+                return again(ops, {**scope, "i": i if place == j else scope[place]})
+
+            here = {**scope, found: ops.vector(element) if of_vectors else ops.total(element)}
+
+            def product(i):
+                return (here[found][i] if of_vectors else here[found]) * factor(ops, {**here, k: i})
+
+            return ops.total(product)
+
+        return lambda ops, scope: one(ops, scope, places[0]) + 3.0 * one(ops, scope, places[1])
+
+    def guarded(self, at, vectors, numbers, depth) -> Term:
+        """A sum of elements before the index of a loop around, where these are there."""
+        i, j, v = self.draw.choice(at), next(self.names), self.draw.choice("xy")
+        rest = self.term([*at, j], vectors, numbers, depth - 2)
+
+        def element(ops, scope):
+            return ops.either(
+                ops.is_below(scope[j], scope[i]),
+                lambda: scope[v][scope[i] - 1] * rest(ops, scope),
+                lambda: 0.0,
+            )
+
+        return lambda ops, scope: ops.total(lambda k: element(ops, {**scope, j: k}))
+
+    def recurrence(self, at, vectors, numbers, depth) -> Term:
+        """A loop with a number as its state, of ``n`` iterations, or of as many as a loop around has done."""
+        j, s, i = next(self.names), next(self.names), self.draw.choice([None, *at])
+        start = self.leaf(at, vectors, numbers, 0)
+        body = self.term([*at, j], vectors, [*numbers, s], depth - 1)
+
+        def value(ops, scope):
+            def step(k, now):
+                return 0.75 * now + body(ops, {**scope, j: k, s: 0.5 * now})
+
+            return ops.steps(self.n if i is None else scope[i], start(ops, scope), step, False)
+
+        return value
+
+    def recurrence_of_vectors(self, at, vectors, numbers, depth) -> Term:
+        """A term with a vector in scope of which each step changes an element, or all."""
+        j, t, s, v = (next(self.names) for _ in range(4))
+        start, changes_all = self.draw.choice(["x", "y", *vectors]), self.draw.random() < 0.5
+        body = self.term([*at, j, t] if changes_all else [*at, j], [*vectors, s, s], numbers, depth - 2)
+        place = self.draw.choice([*at, j])
+        rest = self.term(at, [*vectors, v, v], numbers, depth - 1)
+
+        def step(ops, scope):
+            if changes_all:
+                return ops.vector(lambda k: 0.5 * scope[s][k] + 0.25 * body(ops, {**scope, t: k}))
+            return ops.changed(scope[s], scope[place], 0.5 * body(ops, scope))
+
+        def value(ops, scope):
+            made = ops.steps(self.n, scope[start], lambda k, now: step(ops, {**scope, j: k, s: now}), True)
+            return rest(ops, {**scope, v: made})
+
+        return value
+
+
+def square(x):
+    return x * x

@@ -106,6 +106,7 @@ def ninth(x):
 MISSING = {
     "a product": lambda x, m, c, i: below(i, lambda k: x[k] * (x[i - 1] * c)),
     "a factor": lambda x, m, c, i: below(i, lambda k: ninth(x[k]) * x[i - 1]),
+    "a factor of others": lambda x, m, c, i: below(i, lambda k: ninth(m[k][0]) * x[i - 1]),
     "an element of a row": lambda x, m, c, i: below(i, lambda k: ninth(x[k]) * m[i - 1][2]),
     "a sum": lambda x, m, c, i: total(
         N,

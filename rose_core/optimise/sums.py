@@ -85,7 +85,7 @@ def _terms(site: LoopSite, body: Func) -> list[_Terms] | None:
 
 def _reads_in_vain(body: Func, carries: int) -> bool:
     """Whether an element that is the same in all iterations may be one that is not there, if there are none:
-    it would be read before the loop."""
+    it would be read before the loop, also if all add to it."""
     varying: set[int] = set()
     doubtful = {*unproven(body)}
     for v, (op, *given) in enumerate(body.code):
@@ -96,7 +96,8 @@ def _reads_in_vain(body: Func, carries: int) -> bool:
             varying.add(v)
         elif not doubtful.isdisjoint(given):
             doubtful.add(v)
-            if op == INDEX and not is_memory(body.types[v]):
+            inner = body.inner_type_of(v) if op == REF_INDEX else body.types[v]
+            if op in (INDEX, REF_INDEX) and not is_memory(inner):
                 return True
     return False
 

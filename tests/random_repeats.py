@@ -14,7 +14,29 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from rose_core import Real, Vec, and_, cond, fn, fori, igeq, ileq, ilt, not_, select, sqrt, sum, vec
+from rose_core import (
+    Real,
+    Vec,
+    and_,
+    cond,
+    exp,
+    fn,
+    fori,
+    iadd,
+    igeq,
+    ileq,
+    ilt,
+    imod,
+    max,
+    min,
+    not_,
+    scan,
+    select,
+    sin,
+    sqrt,
+    sum,
+    vec,
+)
 
 Scope = Mapping[str, Any]
 """What names stand for: indices of loops, numbers, vectors."""
@@ -34,6 +56,9 @@ class Plain:
     def vector(self, f):
         return [f(i) for i in range(self.n)]
 
+    def matrix(self, f):
+        return [[f(i, j) for j in range(self.n)] for i in range(self.n)]
+
     def total(self, f):
         return builtins.sum(self.vector(f), 0.0)
 
@@ -42,8 +67,32 @@ class Plain:
             start = f(i, start)
         return start
 
+    def outputs(self, trips, start, f):
+        found = [0.0] * self.n
+        for i in range(trips):
+            start, found[i] = f(i, start)
+        return start, found
+
+    def call(self, body, v, x, i):
+        return body(self, {"v": v, "x": x, "i": i})
+
     def changed(self, v, i, x):
         return [*v[:i], x, *v[i + 1 :]]
+
+    def after(self, i, k):
+        return (i + k) % self.n
+
+    def bell(self, x):
+        return math.exp(-x * x)
+
+    def wave(self, x):
+        return math.sin(x)
+
+    def least(self, x, y):
+        return builtins.min(x, y)
+
+    def largest(self, x, y):
+        return builtins.max(x, y)
 
     def either(self, p, one, other):
         return one() if p else other()
@@ -76,9 +125,13 @@ class Traced:
     def __init__(self, n: int) -> None:
         self.n = n
         self.type = Vec(n, Real)
+        self.functions: dict[Term, Any] = {}
 
     def vector(self, f):
         return vec(self.n, Real, f)
+
+    def matrix(self, f):
+        return vec(self.n, self.type, lambda i: self.vector(lambda j: f(i, j)))
 
     def total(self, f):
         return sum(self.n, f)
@@ -86,8 +139,33 @@ class Traced:
     def steps(self, trips, start, f, of_vectors):
         return fori(trips, self.type if of_vectors else Real, start, f)
 
+    def outputs(self, trips, start, f):
+        return scan(trips, Real, start, lambda s, i: f(i, s))
+
+    def call(self, body, v, x, i):
+        if body not in self.functions:
+            self.functions[body] = fn(
+                [self.type, Real, self.n], Real, lambda v, x, i: body(self, {"v": v, "x": x, "i": i})
+            )
+        return self.functions[body](v, x, i)
+
     def changed(self, v, i, x):
         return v.set(i, x)
+
+    def after(self, i, k):
+        return imod(self.n, iadd(2 * self.n, i, k))
+
+    def bell(self, x):
+        return exp(-x * x)
+
+    def wave(self, x):
+        return sin(x)
+
+    def least(self, x, y):
+        return min(x, y)
+
+    def largest(self, x, y):
+        return max(x, y)
 
     def either(self, p, one, other):
         return cond(p, Real, one, other)
@@ -128,11 +206,16 @@ class Repeats:
         self.names = (f"v{k}" for k in count())
         self.common: list[Term] = []
         """The terms that come again, each of the index ``i``."""
+        self.bodies: list[Term] = []
+        """Those of functions of a vector ``v``, a number ``x`` and an index ``i``."""
         self.left = 20
         """How many terms there may still be besides leaves."""
-        self.common = [self.term(["i"], [], [], 2) for _ in range(draw.choice([1, 2, 3]))]
+        terms = [self.term(["i"], ["x", "y"], [], 2) for _ in range(draw.choice([1, 2, 3]))]
+        for _ in range(draw.randrange(3)):
+            self.bodies.append(self.term(["i"], ["v"], ["x"], 2))
+        self.common = terms
         self.left = draw.choice([12, 25, 40])
-        self.whole = self.loop([], [], [], draw.choice([3, 4, 5]))
+        self.whole = self.loop([], ["x", "y"], [], draw.choice([3, 4, 5]))
         vectors = [[round(draw.uniform(-2, 2), 3) for _ in range(self.n)] for _ in range(2 + self.n)]
         self.args = *vectors[:2], vectors[2:]
 
@@ -155,7 +238,8 @@ class Repeats:
         kinds = [self.operation] * 4 + [self.choice]
         if self.common and self.n ** (len(at) + 1) <= MOST_ITERATIONS:
             kinds += [self.loop] * 3 + [self.twins] * 3 + [self.guarded] * 2 + [self.vector] * 2
-            kinds += [self.number, self.recurrence, self.recurrence_of_vectors]
+            kinds += [self.number, self.recurrence, self.recurrence_of_vectors, self.outputs, self.rows]
+            kinds += [self.extreme] * 2 + [self.call] * 3
         kind = self.leaf if depth <= 0 or self.left < 0 else self.draw.choice(kinds)
         return kind(at, vectors, numbers, depth)
 
@@ -171,17 +255,17 @@ class Repeats:
         if kind < 5 and self.common:
             again = draw.choice(self.common)
             return lambda ops, scope: again(ops, {**scope, "i": scope[i]})
-        if kind == 5:
+        if kind == 5 and self.common:
             return lambda ops, scope: scope["m"][scope[i]][scope[j]]
         if kind == 6:
             c = draw.choice([2.0, -1.0, 0.5, 0.0])
             return lambda ops, scope: c
-        v = draw.choice("xy")
-        return lambda ops, scope: scope[v][scope[i]]
+        v, k = draw.choice(vectors), draw.choice([0, 0, 0, 1, self.n - 1])
+        return lambda ops, scope: scope[v][ops.after(scope[i], k) if k else scope[i]]
 
     def operation(self, at, vectors, numbers, depth) -> Term:
         a, b = (self.term(at, vectors, numbers, depth - 1) for _ in range(2))
-        kind = self.draw.randrange(6)
+        kind = self.draw.randrange(9)
         if kind == 0:
             return lambda ops, scope: a(ops, scope) + b(ops, scope)
         if kind == 1:
@@ -190,16 +274,22 @@ class Repeats:
             return lambda ops, scope: a(ops, scope) * b(ops, scope)
         if kind == 4:
             return lambda ops, scope: ops.root(1.0 + square(a(ops, scope)))
+        if kind == 5:
+            return lambda ops, scope: ops.wave(a(ops, scope)) + b(ops, scope)
+        if kind == 6:
+            return lambda ops, scope: ops.bell(a(ops, scope)) * b(ops, scope)
+        if kind == 7:
+            return lambda ops, scope: ops.least(a(ops, scope), b(ops, scope))
         return lambda ops, scope: 1.0 / (2.0 + square(a(ops, scope)))
 
     def choice(self, at, vectors, numbers, depth) -> Term:
         a, b = (self.term(at, vectors, numbers, depth - 1) for _ in range(2))
-        p = self.condition(at)
+        p = self.condition(at, vectors)
         if self.draw.random() < 0.5:
             return lambda ops, scope: ops.chosen(p(ops, scope), a(ops, scope), b(ops, scope))
         return lambda ops, scope: ops.either(p(ops, scope), lambda: a(ops, scope), lambda: b(ops, scope))
 
-    def condition(self, at) -> Term:
+    def condition(self, at, vectors) -> Term:
         draw, i, j = self.draw, self.draw.choice(at), self.draw.choice(at)
         kind, c = draw.randrange(6), draw.randrange(self.n)
         if kind == 0:
@@ -209,12 +299,12 @@ class Repeats:
         if kind == 2:
             return lambda ops, scope: ops.is_from(scope[i], c)
         if kind == 3:
-            x = self.leaf(at, [], [], 0)
+            x = self.leaf(at, vectors, [], 0)
             return lambda ops, scope: x(ops, scope) < 0.0
-        p = self.condition(at)
+        p = self.condition(at, vectors)
         if kind == 4:
             return lambda ops, scope: ops.is_not(p(ops, scope))
-        q = self.condition(at)
+        q = self.condition(at, vectors)
         return lambda ops, scope: ops.are_both(p(ops, scope), q(ops, scope))
 
     def loop(self, at, vectors, numbers, depth) -> Term:
@@ -276,6 +366,61 @@ class Repeats:
 
         return lambda ops, scope: ops.total(lambda k: element(ops, {**scope, j: k}))
 
+    def call(self, at, vectors, numbers, depth) -> Term:
+        """A call of a function, if there are any."""
+        x = self.term(at, vectors, numbers, depth - 1)
+        if not self.bodies:
+            return x
+        body, v, i = self.draw.choice(self.bodies), self.draw.choice(vectors), self.draw.choice(at)
+        return lambda ops, scope: ops.call(body, scope[v], x(ops, scope), scope[i])
+
+    def extreme(self, at, vectors, numbers, depth) -> Term:
+        """The least or the largest of numbers."""
+        j, kind, first = (
+            next(self.names),
+            self.draw.choice(["least", "largest"]),
+            self.draw.choice([9.0, 0.1]),
+        )
+        body = self.term([*at, j], vectors, numbers, depth - 1)
+
+        def value(ops, scope):
+            of = getattr(ops, kind)
+            return ops.steps(self.n, first, lambda k, now: of(now, body(ops, {**scope, j: k})), False)
+
+        return value
+
+    def rows(self, at, vectors, numbers, depth) -> Term:
+        """A term with a row of a new matrix in scope."""
+        if self.n ** (len(at) + 2) > MOST_ITERATIONS:
+            return self.leaf(at, vectors, numbers, 0)
+        j, k, row = next(self.names), next(self.names), next(self.names)
+        body = self.term([*at, j, k], vectors, numbers, depth - 2)
+        i, other = self.draw.choice(at), self.draw.randrange(self.n)
+        rest = self.term(at, [*vectors, row, row], numbers, depth - 1)
+
+        def value(ops, scope):
+            m = ops.matrix(lambda a, b: body(ops, {**scope, j: a, k: b}))
+            return rest(ops, {**scope, row: m[scope[i]]}) + m[other][scope[i]]
+
+        return value
+
+    def outputs(self, at, vectors, numbers, depth) -> Term:
+        """A term with the end of a recurrence and all that it gives on the way in scope."""
+        j, s, v, i = next(self.names), next(self.names), next(self.names), self.draw.choice([None, *at])
+        body = self.term([*at, j], vectors, [*numbers, s], depth - 2)
+        given = self.leaf([*at, j], vectors, [*numbers, s], 0)
+        rest = self.term(at, [*vectors, v], [*numbers, s], depth - 1)
+
+        def value(ops, scope):
+            def step(k, now):
+                here = {**scope, j: k, s: now}
+                return 0.5 * now + body(ops, here), given(ops, here)
+
+            end, found = ops.outputs(self.n if i is None else scope[i], 0.5, step)
+            return rest(ops, {**scope, s: end, v: found})
+
+        return value
+
     def recurrence(self, at, vectors, numbers, depth) -> Term:
         """A loop with a number as its state, of ``n`` iterations, or of as many as a loop around has done."""
         j, s, i = next(self.names), next(self.names), self.draw.choice([None, *at])
@@ -293,7 +438,7 @@ class Repeats:
     def recurrence_of_vectors(self, at, vectors, numbers, depth) -> Term:
         """A term with a vector in scope of which each step changes an element, or all."""
         j, t, s, v = (next(self.names) for _ in range(4))
-        start, changes_all = self.draw.choice(["x", "y", *vectors]), self.draw.random() < 0.5
+        start, changes_all = self.draw.choice(vectors), self.draw.random() < 0.5
         body = self.term([*at, j, t] if changes_all else [*at, j], [*vectors, s, s], numbers, depth - 2)
         place = self.draw.choice([*at, j])
         rest = self.term(at, [*vectors, v, v], numbers, depth - 1)

@@ -239,6 +239,7 @@ return (await compile(side))(NaN);
 def test_what_goes_wrong_later_has_its_line_as_the_page_is_now(page: Page, site_url: str) -> None:
     """The second time nothing of the scripts is new, but they stand further down."""
     assert result(page, site_url, BOWL, SOLVE).endswith("(made.html, line 16)")
+    page.wait_for_function(f"async () => {KEPT} === 2")
     urls = asked(page.context)
     page.unroute_all()
     assert result(page, site_url, f"<p>Above.</p>\n{BOWL}", SOLVE).endswith("(made.html, line 17)")

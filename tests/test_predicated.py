@@ -131,6 +131,23 @@ def test_sums_as_loops_with_a_state(monkeypatch) -> None:
     assert not lanes
 
 
+def test_an_index_of_the_caller_is_compared_in_lanes(monkeypatch) -> None:
+    """It does not change from iteration to iteration."""
+
+    def term(x, k, i):
+        return cond(
+            i < k,
+            Real,
+            lambda: x[i] * x[i] * x[i] * x[i] * x[0] * x[1] * x[2],
+            lambda: x[i] * x[i] * x[i] * x[3] * x[4] * x[5] + x[6],
+        )
+
+    f = fn([V, N], Real, lambda x, k: fori(N, Real, 0.0, lambda i, s: s + term(x, k, i)))
+    lanes = lanes_noted(monkeypatch, lambda _: 1)
+    same(f, X, 7)
+    assert lanes
+
+
 told = opaque([Real], Real, lambda x: x + 1.0)
 
 LEFT = {

@@ -117,7 +117,7 @@ def _is_worth_it(pieces: Pieces, choices: Sequence[int]) -> bool:
         if sum(efforts) > _MOST_EFFORT:
             return False
         compared = followed(f, v, partial(_indices_compared, f))
-        if any(f.home_of(x) == number and pieces.of(x) is None for c in compared for x in f.code[c][1:]):
+        if any(_takes_turns(pieces, x) for c in compared for x in f.code[c][1:]):
             in_vain += min(map(add, efforts, _waits(site)))
             in_lanes = False
         elif compared:
@@ -130,6 +130,13 @@ def _is_worth_it(pieces: Pieces, choices: Sequence[int]) -> bool:
 
 def _indices_compared(f: Func, v: int) -> list[Piece] | None:
     return [] if f.code[v][0] in COMPARISONS else None
+
+
+def _takes_turns(pieces: Pieces, x: int) -> bool:
+    """Whether an index changes with the loop, and does not follow it."""
+    f = pieces.func
+    is_inside = x >= 0 and f.home[x] == pieces.number and f.code[x][0] != PARAM
+    return is_inside and pieces.of(x) is None
 
 
 def _waits(site: CondSite) -> Iterator[int]:

@@ -23,9 +23,8 @@ from rose_core.language.ir import (
     LoopSite,
     callees,
     is_real,
-    operands,
 )
-from rose_core.language.queries import remembered
+from rose_core.language.queries import remembered, users_of
 from rose_core.language.types import Array, Fin, has_tape
 
 _FEW = 16
@@ -138,10 +137,7 @@ def _most_trips(site: LoopSite) -> int:
 def _counts(f: Func) -> Mapping[int, tuple[int, int]]:
     """By the number of the result that an array becomes: how many numbers at most are read of its versions,
     other than for the next; and written."""
-    users: dict[int, list[int]] = {}
-    for v, ins in enumerate(f.code):
-        for x in set(operands(ins, f.blocks)):
-            users.setdefault(x, []).append(v)
+    users = {x: [*dict.fromkeys(by)] for x, by in users_of(f).items()}
     return {k: _Counts(f, chain, users).all() for k, chain in chains(f).items()}
 
 

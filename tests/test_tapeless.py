@@ -109,6 +109,14 @@ def test_what_stays_apart(count: int, body) -> None:
     assert loops(f) == count
 
 
+def becomes_one(source: str) -> bool:
+    """Whether two loops of the function ``f`` in the notation of the IR do."""
+    f = flatten(parse(source)["f"])
+    made = tapeless(f)
+    check(made)
+    return made is not f
+
+
 @pytest.mark.parametrize(
     ("one", "other", "joined"),
     [
@@ -131,10 +139,7 @@ def test_what_two_loops_add_to(one: str, other: str, joined: bool) -> None:
             let z: [{N}]() = [for i: {N},
               let b = y[i] in let d = 3.0 × b in let r = &a[i] in let _ = {other} in ()] in
             (y, z)"""
-    f = flatten(parse(source)["f"])
-    made = tapeless(f)
-    check(made)
-    assert (made is not f) == joined
+    assert becomes_one(source) == joined
 
 
 @pytest.mark.parametrize(
@@ -162,10 +167,7 @@ def test_what_the_second_loop_needs(size: int, between: str, other: str, joined:
           {between}
           let z: [{size}]Real = [for i: {size}, let b = real(i) in let c = b × b in {other}] in
           (y, z)"""
-    f = flatten(parse(source)["f"])
-    made = tapeless(f)
-    check(made)
-    assert (made is not f) == joined
+    assert becomes_one(source) == joined
 
 
 @pytest.mark.parametrize(
@@ -192,10 +194,7 @@ def test_what_is_added_between(between: str, joined: bool) -> None:
             {between}
             let z: [{N}]() = [for i: {N}, let b = real(i) in let c = b × b in r += c × y[i]] in
             (y, z)"""
-    f = flatten(parse(source)["f"])
-    made = tapeless(f)
-    check(made)
-    assert (made is not f) == joined
+    assert becomes_one(source) == joined
 
 
 @pytest.mark.parametrize("seed", range(80))

@@ -7,36 +7,15 @@ the interpreter and WebAssembly agree on what is wrong.
 
 from __future__ import annotations
 
-import builtins
-import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from random import Random
 from typing import Any
 
-from rose_core import (
-    Real,
-    Vec,
-    and_,
-    cond,
-    exp,
-    fn,
-    fori,
-    iadd,
-    igeq,
-    ileq,
-    ilt,
-    imod,
-    max,
-    min,
-    not_,
-    scan,
-    select,
-    sin,
-    sqrt,
-    sum,
-    vec,
-)
+from hyperdual import HyperDual, lifted
+from ways import Plain, Traced, Written
+
+from rose_core import Real, Vec, fn
 
 Scope = Mapping[str, Any]
 """What names stand for: indices of loops, numbers, vectors."""
@@ -45,151 +24,6 @@ Term = Callable[[Any, Scope], Any]
 """A number, in one of the two ways, of what is in scope."""
 
 MOST_ITERATIONS = 1000
-
-
-class Plain:
-    """Numbers, lists and loops of Python."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-
-    def vector(self, f):
-        return [f(i) for i in range(self.n)]
-
-    def matrix(self, f):
-        return [[f(i, j) for j in range(self.n)] for i in range(self.n)]
-
-    def total(self, f):
-        return builtins.sum(self.vector(f), 0.0)
-
-    def steps(self, trips, start, f, of_vectors):
-        for i in range(trips):
-            start = f(i, start)
-        return start
-
-    def outputs(self, trips, start, f):
-        found = [0.0] * self.n
-        for i in range(trips):
-            start, found[i] = f(i, start)
-        return start, found
-
-    def call(self, body, v, x, i):
-        return body(self, {"v": v, "x": x, "i": i})
-
-    def changed(self, v, i, x):
-        return [*v[:i], x, *v[i + 1 :]]
-
-    def after(self, i, k):
-        return (i + k) % self.n
-
-    def bell(self, x):
-        return math.exp(-x * x)
-
-    def wave(self, x):
-        return math.sin(x)
-
-    def least(self, x, y):
-        return builtins.min(x, y)
-
-    def largest(self, x, y):
-        return builtins.max(x, y)
-
-    def either(self, p, one, other):
-        return one() if p else other()
-
-    def chosen(self, p, x, y):
-        return x if p else y
-
-    def root(self, x):
-        return math.sqrt(x)
-
-    def is_below(self, i, j):
-        return i < j
-
-    def is_up_to(self, i, j):
-        return i <= j
-
-    def is_from(self, i, j):
-        return i >= j
-
-    def is_not(self, p):
-        return not p
-
-    def are_both(self, p, q):
-        return p and q
-
-
-class Traced:
-    """Values of Rose."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self.type = Vec(n, Real)
-        self.functions: dict[Term, Any] = {}
-
-    def vector(self, f):
-        return vec(self.n, Real, f)
-
-    def matrix(self, f):
-        return vec(self.n, self.type, lambda i: self.vector(lambda j: f(i, j)))
-
-    def total(self, f):
-        return sum(self.n, f)
-
-    def steps(self, trips, start, f, of_vectors):
-        return fori(trips, self.type if of_vectors else Real, start, f)
-
-    def outputs(self, trips, start, f):
-        return scan(trips, Real, start, lambda s, i: f(i, s))
-
-    def call(self, body, v, x, i):
-        if body not in self.functions:
-            self.functions[body] = fn(
-                [self.type, Real, self.n], Real, lambda v, x, i: body(self, {"v": v, "x": x, "i": i})
-            )
-        return self.functions[body](v, x, i)
-
-    def changed(self, v, i, x):
-        return v.set(i, x)
-
-    def after(self, i, k):
-        return imod(self.n, iadd(2 * self.n, i, k))
-
-    def bell(self, x):
-        return exp(-x * x)
-
-    def wave(self, x):
-        return sin(x)
-
-    def least(self, x, y):
-        return min(x, y)
-
-    def largest(self, x, y):
-        return max(x, y)
-
-    def either(self, p, one, other):
-        return cond(p, Real, one, other)
-
-    def chosen(self, p, x, y):
-        return select(p, x, y)
-
-    def root(self, x):
-        return sqrt(x)
-
-    def is_below(self, i, j):
-        return ilt(self.n, i, j)
-
-    def is_up_to(self, i, j):
-        return ileq(self.n, i, j)
-
-    def is_from(self, i, j):
-        return igeq(self.n, i, j)
-
-    def is_not(self, p):
-        return not_(p)
-
-    def are_both(self, p, q):
-        return and_(p, q)
 
 
 class Repeats:
@@ -228,9 +62,16 @@ class Repeats:
             lambda x, y, m: self.whole(ops, {"x": x, "y": y, "m": m}),
         )
 
-    def plain(self, x, y, m) -> float:
-        """What it gives, by Python."""
-        return self.whole(Plain(self.n), {"x": x, "y": y, "m": m})
+    def javascript(self) -> str:
+        """An expression for the program in JavaScript."""
+        v = f"Vec({self.n}, Real)"
+        return Written(self.n).program(self.whole, x=v, y=v, m=f"Vec({self.n}, {v})")
+
+    def plain(self, x, y, m) -> tuple[HyperDual, bool]:
+        """What it gives, by Python, and whether it has a kink here."""
+        ops = Plain(self.n)
+        found = lifted(self.whole(ops, {"x": x, "y": y, "m": m}))
+        return found, ops.has_kink
 
     def term(self, at: Sequence[str], vectors: Sequence[str], numbers: Sequence[str], depth: int) -> Term:
         """A number of the indices ``at``, and of vectors and numbers, by their names in scope."""
@@ -300,7 +141,7 @@ class Repeats:
             return lambda ops, scope: ops.is_from(scope[i], c)
         if kind == 3:
             x = self.leaf(at, vectors, [], 0)
-            return lambda ops, scope: x(ops, scope) < 0.0
+            return lambda ops, scope: ops.is_negative(x(ops, scope))
         p = self.condition(at, vectors)
         if kind == 4:
             return lambda ops, scope: ops.is_not(p(ops, scope))
@@ -360,7 +201,7 @@ class Repeats:
         def element(ops, scope):
             return ops.either(
                 ops.is_below(scope[j], scope[i]),
-                lambda: scope[v][scope[i] - 1] * rest(ops, scope),
+                lambda: scope[v][ops.before(scope[i])] * rest(ops, scope),
                 lambda: 0.0,
             )
 

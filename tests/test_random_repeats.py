@@ -7,34 +7,55 @@ from random import Random
 
 import pytest
 from engines import same
+from hyperdual import HyperDual
 from random_repeats import Repeats
 
-from rose_core import value_and_grad
+from rose_core import Real, fn, grad, jvp, value_and_grad
 
-STEP = 1e-6
-"""Of differences, in the arguments."""
+Directions = list[list[float]]
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_values_and_gradients(seed: int) -> None:
-    program = Repeats(seed)
-    x, y, m = program.args
-    expected = program.plain(x, y, m)
-    found = same(value_and_grad(program.function(), [0, 1]), x, y, m)
-    assert math.isclose(found.value, expected, rel_tol=1e-13, abs_tol=1e-15)
-    draw = Random(seed)
-    dx, dy = ([draw.uniform(-1, 1) for _ in x] for _ in range(2))
+def test_values_and_derivatives(seed: int) -> None:
+    """First derivatives, and second ones in forward or reverse over reverse mode, along two directions."""
+    program, draw = Repeats(seed), Random(seed)
+    f, (*point, m) = program.function(), program.args
+    one, other = ([[draw.uniform(-1, 1) for _ in x] for x in point] for _ in range(2))
+    numbers = [[*map(HyperDual, *ways)] for ways in zip(point, one, other, strict=True)]
+    expected, has_kink = program.plain(*numbers, m)
+    found = same(value_and_grad(f, [0, 1]), *point, m)
+    assert math.isclose(found.value, expected.value, rel_tol=1e-13, abs_tol=1e-15)
+    if has_kink:
+        return
 
-    def slope(step: float) -> float:
-        after, before = (program.plain(moved(x, dx, h), moved(y, dy, h), m) for h in (step, -step))
-        return (after - before) / (2 * step)
+    def slope(x, y, m):
+        return along(grad(f, [0, 1])(x, y, m), one)
 
-    along = sum(a * b for a, b in zip([*found.grad["0"], *found.grad["1"]], [*dx, *dy], strict=True))
-    wide, narrow = slope(STEP), slope(STEP / 2)
-    scale = max(1.0, abs(along), abs(expected))
-    if abs(wide - narrow) < 1e-5 * scale:  # no choice goes another way in between
-        assert abs(along - wide) < 1e-4 * scale
+    gradient = fn(f.func.param_types, Real, slope)
+    if seed % 2:
+        rows = [[{"re": a, "du": 0.0} for a in row] for row in m]
+        duals = [dual(x, d) for x, d in zip(point, other, strict=True)]
+        second = same(jvp(gradient), *duals, rows).du
+        first = same(jvp(f), *(dual(x, d) for x, d in zip(point, one, strict=True)), rows).du
+    else:
+        second = along(same(grad(gradient, [0, 1]), *point, m), other)
+        first = along(found.grad, one)
+    scale = 1.0 + abs(expected.value) + sum(abs(g * d) for g, d in pairs(found.grad, one))
+    assert abs(first - expected.a) < 1e-11 * scale
+    assert abs(second - expected.ab) < 1e-9 * (scale + abs(second))
 
 
-def moved(x: list[float], by: list[float], h: float) -> list[float]:
-    return [a + h * b for a, b in zip(x, by, strict=True)]
+def pairs(gradients, directions: Directions):
+    """Each number of the gradients with that of the directions."""
+    return [(gradients[str(k)][i], d) for k, of in enumerate(directions) for i, d in enumerate(of)]
+
+
+def along(gradients, directions: Directions):
+    total = 0.0
+    for g, d in pairs(gradients, directions):
+        total = total + g * d
+    return total
+
+
+def dual(x: list[float], d: list[float]):
+    return [{"re": a, "du": b} for a, b in zip(x, d, strict=True)]

@@ -61,12 +61,22 @@ def test_large_bodies_are_called() -> None:
     same(f, 0.3)
 
 
-def test_what_several_loops_have_is_called() -> None:
-    def inner(s):
-        return fori(N, Real, s, lambda i, s: s * 0.5 + exp(s * 0.01) + real(i))
+@pytest.mark.parametrize(("operations", "times", "called"), [(2, 2, 0), (2, 4, 0), (2, 5, 5), (30, 2, 2)])
+def test_what_several_loops_have(operations: int, times: int, called: int) -> None:
+    """It is called if that is long, or many have it."""
 
-    f = fn([Real], Real, lambda x: fori(N, Real, x, lambda i, s: inner(inner(s))))
-    assert calls(f) == 2
+    def step(i, s):
+        for k in range(operations):
+            s = s * 0.5 + exp(s * 0.01 * k) / (2.0 + k) + real(i)
+        return s
+
+    def body(x):
+        for _ in range(times):
+            x = fori(N, Real, x, step)
+        return x
+
+    f = fn([Real], Real, lambda x: fori(N, Real, x, lambda i, s: body(s)))
+    assert calls(f) == called
     same(f, 0.3)
 
 

@@ -8,7 +8,22 @@ from itertools import compress
 from operator import itemgetter
 from typing import TypeVar
 
-from rose_core.language.ir import ACCUM, FOR, GET, INDEX, PARAM, REF_INDEX, SET, VEC, Block, Func, operands
+from rose_core.language.ir import (
+    ACCUM,
+    CALL,
+    COND,
+    FOR,
+    GET,
+    INDEX,
+    LOOP,
+    PARAM,
+    REF_INDEX,
+    SET,
+    VEC,
+    Block,
+    Func,
+    operands,
+)
 from rose_core.language.ops import BINARY_END, TABLE_END
 from rose_core.language.types import Ref
 
@@ -172,6 +187,11 @@ def accumulators(f: Func, r: int) -> list[int]:
 def takes_accumulators(f: Func) -> bool:
     """Whether it adds to accumulators of its callers."""
     return Ref in map(type, f.params)
+
+
+def is_flat(f: Func) -> bool:
+    """Whether there are no calls, choices and loops in a function."""
+    return len(f.blocks) == 1 and opcodes(f).isdisjoint((CALL, COND, LOOP))
 
 
 def derived(f: Func) -> list[Func]:

@@ -1,26 +1,28 @@
 """Bodies of loops and sides of choices that are written where they are run, in place of a call.
 
 To call a function takes as long as a few operations, which small ones would notice at every iteration. So
-those that only one loop or choice has, and no other call, become part of the function around it. The shortest
+those that only one loop or choice has, and no other call, become part of the function around it. Short ones
 are written wherever they are run.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from rose_core.language.demand import Demand
 from rose_core.language.ir import CALL, COND, INDEX, LOOP, PARAM, Func, callees
 from rose_core.language.ops import TABLE_END
-from rose_core.language.queries import opcodes
+from rose_core.language.queries import is_flat, opcodes
 from rose_core.language.types import has_tape, is_memory
 from rose_core.wasm.layout import has_tapes
 from rose_core.wasm.lower_control import takes_memory
 
 _SHORTEST = 6
-"""The most instructions of what may be written several times."""
+"""The most instructions of what may be written any number of times."""
+_SHORT, _FEW = 40, 4
+"""The most instructions of what may be written a few times, and how often."""
 _LARGEST = 200
 """The most instructions: what does more does not notice that it is called."""
 
@@ -37,11 +39,16 @@ class Enclosed:
     """None for what may be written several times, as to write uses it up."""
 
 
-def enclosed(order: Sequence[Func]) -> dict[Func, Func]:
-    """Function → the one that it is written in, of these: each stands before those that it calls."""
+def enclosed(order: Sequence[Func]) -> dict[Func, bool]:
+    """Function that is written in others of these → whether it may be written several times.
+
+    Each stands before those that it calls."""
     owners = Counter(g for f in order for g in f.callees)
+    runs = Counter[Func]()
+    for f in order:
+        runs.update(_run(f))
     called = {f.callees[ins[1]] for f in order if CALL in opcodes(f) for ins in f.code if ins[0] == CALL}
-    found: dict[Func, Func] = {}
+    found: dict[Func, bool] = {}
     depth: dict[Func, int] = {}
     outermost: dict[Func, Func] = {}
     added: Counter[Func] = Counter()
@@ -51,8 +58,8 @@ def enclosed(order: Sequence[Func]) -> dict[Func, Func]:
         whole = outermost.get(f, f)
         for g, uses in _run(f).items():
             size = len(g.code)
-            if g not in called and is_short(g):
-                found[g] = f
+            if g not in called and (_is_shortest(g) or _may_be_repeated(g, runs[g])):
+                found[g] = True
             elif (
                 owners[g] == uses == 1
                 and depth.get(f, 0) < _DEEPEST
@@ -60,7 +67,7 @@ def enclosed(order: Sequence[Func]) -> dict[Func, Func]:
                 and added[whole] + size <= _MOST
                 and _is_plain(g)
             ):
-                found[g], outermost[g] = f, whole
+                found[g], outermost[g] = False, whole
                 depth[g] = depth.get(f, 0) + 1
                 added[whole] += size
     return found
@@ -78,10 +85,15 @@ def _run(f: Func) -> dict[Func, int]:
     return {f.callees[k]: uses[k] for k in inside}
 
 
-def is_short(f: Func) -> bool:
+def _is_shortest(f: Func) -> bool:
     """Whether it is hardly longer than a call of it, and is operations on numbers only."""
     plain = len(f.code) <= _SHORTEST and all(ins[0] == PARAM or ins[0] < TABLE_END for ins in f.code)
     return plain and f.host is None and not any(map(is_memory, (*f.params, *f.result_types)))
+
+
+def _may_be_repeated(f: Func, times: int) -> bool:
+    """Whether it is worth to write it so many times."""
+    return 1 < times <= _FEW and len(f.code) <= _SHORT and is_flat(f) and _is_plain(f)
 
 
 def _is_plain(f: Func) -> bool:
@@ -95,7 +107,7 @@ def _only_reads(f: Func) -> bool:
     return not any(own) and not any(map(has_tape, f.result_types))
 
 
-def calls(f: Func, inside: Mapping[Func, Func]) -> Iterator[Func]:
+def calls(f: Func, inside: Collection[Func]) -> Iterator[Func]:
     """What ``f`` calls, with all that is written in it."""
     for g in f.callees:
         if g in inside:

@@ -17,7 +17,7 @@ from rose_core.optimise.sums import summed
 from rose_core.optimise.unroll import unrolled
 from rose_core.wasm.constants import Constants
 from rose_core.wasm.context import Callees, Codes, Context
-from rose_core.wasm.enclosed import Enclosed, calls, enclosed, is_short
+from rose_core.wasm.enclosed import Enclosed, calls, enclosed
 from rose_core.wasm.given import Given
 from rose_core.wasm.layout import (
     BASE,
@@ -83,9 +83,9 @@ class Program:
         for k, f in enumerate(apart):
             callees[f] = (len(imports) + k, Convention(f))
         constants = Constants(order, aligned(len(library.data)))
-        for f in inside:
+        for f, is_repeated in inside.items():
             demand = called.demands.pop(f, None)
-            callees[f] = (-1, Enclosed(constants.places[f], None if is_short(f) else demand))
+            callees[f] = (-1, Enclosed(constants.places[f], None if is_repeated else demand))
         self.args, self.results, address = _interface(root, constants.end)
         context = Context(codes, callees, constants.zeros_at, runtime, Overwriting(order), Given(order))
         frames = dict.fromkeys(apart, address)

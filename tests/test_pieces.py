@@ -155,8 +155,9 @@ def test_long_iterations_run_alone_where_many_run_beside_each_other(n, operation
 
     def element(u, i):
         y = u[imin(n, iadd(n + 1, i, 1), n - 1)] - u[isub(n, imax(n, i, 1), 1)]
+        draw = random.Random(1)  # so that it is no loop
         for k in range(operations):
-            y = y * (0.01 * k + u[i]) + 0.5
+            y = (y * (0.01 * k + u[i]) + 0.5) if draw.random() < 0.5 else (0.01 * k - y) * u[i] + 0.25
         return y
 
     f = fn([V], V, lambda u: vec(n, Real, lambda i: element(u, i)))

@@ -19,7 +19,9 @@ A function gets all this as its `context`. `lowered` keeps its code for as long 
 Loops without a state run two iterations at a time, in the lanes of 128-bit numbers, where they can:
 
 - `lanes`: whether a loop can; `apart`: which of its indices differ; `lane_order`: in which order it adds;
-- `lane_writer`: the loop; `lane_code`: its iterations, with `lane_sums` and `lane_flow` for what they add up;
+- `recurrences`: whether loops with a state in it can, too; `lane_numbers`: operations in lanes;
+- `lane_writer`: the loop; `lane_code`: its iterations, with `lane_sums` and `lane_flow` for what they add up,
+  and `recurrence_code` for loops with a state;
 - `rows`: the same for a loop over rows, with loops over their elements in it;
 - `strides`: numbers of two iterations, read and written.
 

@@ -29,7 +29,7 @@ from rose_core.language.ir import IDX, INDEX, Func
 from rose_core.language.ops import BINARY_END, OPS, TABLE_END, UNARY_END, code
 from rose_core.language.types import Fin, is_tape
 from rose_core.wasm.branches import Branch, branches_of
-from rose_core.wasm.context import Context
+from rose_core.wasm.context import Codes, Context
 from rose_core.wasm.layout import BASE, is_i32, kind_of, size_of
 from rose_core.wasm.needs import together
 from rose_core.wasm.parts import Parts
@@ -53,6 +53,21 @@ def _stands_here(ins: tuple[int, ...]) -> bool:
     return ins[0] in _CHECKS and ins[2] < 0 and ins[3] < 0
 
 
+Mates = dict[int, tuple[list[int], bytes]]
+"""Value → values that are computed together, and the code that does it."""
+
+
+def mates_of(func: Func, demand: Demand, codes: Codes) -> Mates:
+    """The values of a function that are computed together, which become rooted."""
+    mates: Mates = {}
+    for values in together(func, demand.uses) if codes.together else ():
+        code = codes.together[func.code[values[0]][0]]
+        for v in values:
+            mates[v] = (values, code)
+            demand.rooted[v] = 1
+    return mates
+
+
 class Expressions(Values):
     """The code of scalar expressions."""
 
@@ -67,8 +82,7 @@ class Expressions(Values):
         """As `Values`."""
         super().__init__(func, context, frame, data, demand)
         self.codes = context.codes
-        self.mates = self._mates() if context.codes.together else {}
-        """Value → values that are computed together, which are rooted, and the code that does it."""
+        self.mates = mates_of(func, self.demand, context.codes)
         self.branches = branches_of(func, self.demand)
         """Value → the branch that sets it, which is rooted."""
         self.apart: tuple[int, int] | tuple[()] = ()
@@ -80,15 +94,6 @@ class Expressions(Values):
         self.parts = Parts(self)
         self.pending = 0
         """How many statements and expressions are being written whose code so far nothing else knows."""
-
-    def _mates(self) -> dict[int, tuple[list[int], bytes]]:
-        mates = {}
-        for values in together(self.func, self.demand.uses):
-            code = self.codes.together[self.func.code[values[0]][0]]
-            for v in values:
-                mates[v] = (values, code)
-                self.demand.rooted[v] = 1
-        return mates
 
     def expression(self, values: Sequence[int], block: int) -> list[bytes]:
         """Code that pushes these scalars, to be put at the end of ``block``.

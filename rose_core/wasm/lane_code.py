@@ -1,4 +1,4 @@
-"""The code of loops that run in lanes and have no other loop in them: see `wasm.lanes`."""
+"""The code of loops that run in lanes and have no other loop without a state in them: see `wasm.lanes`."""
 
 from __future__ import annotations
 
@@ -31,13 +31,17 @@ from rose_core.encode import (
     pair,
     store,
 )
-from rose_core.language.ir import INDEX, REF_INDEX, VEC, Block
+from rose_core.language.ir import INDEX, REF_INDEX, VEC, Block, operands
+from rose_core.language.types import BOOL, is_memory
 from rose_core.optimise.pieces import Piece, at
 from rose_core.wasm.bulk import zeroed
 from rose_core.wasm.lane_flow import NOTHING, ZERO, Flow
+from rose_core.wasm.lane_numbers import COMPARISONS, is_number
 from rose_core.wasm.lane_writer import Writer
-from rose_core.wasm.lanes import COMPARISONS, Beside, Column, Lanes, is_number
+from rose_core.wasm.lanes import Beside, Column, Lanes
 from rose_core.wasm.layout import BASE, Place, size_of
+from rose_core.wasm.recurrence_code import RecurrenceWriter, Row, literal
+from rose_core.wasm.recurrences import Recurrence
 from rose_core.wasm.strides import STEP, read
 from rose_core.wasm.windows import Window
 
@@ -49,13 +53,22 @@ _MOST_TRIPS, _MOST_WRITTEN = 16, 48
 
 
 class FlatWriter(Writer):
-    """Writes a loop that no other loop is in."""
+    """Writes a loop that no other loop without a state is in."""
 
     def __init__(self, body: Body, lanes: Lanes, places: Mapping[int, Place]) -> None:
         super().__init__(body, lanes.number, places)
         self.lanes = lanes
         self.ends = lanes.first, lanes.last
         self.is_short = _is_short(lanes, self.home, self.block)
+        self.scalars: dict[int, bytes] = {}
+        """Indices from outside that recurrences have → code that pushes them."""
+        self.frames: dict[int, Place] = {}
+        """What recurrences keep for others in the same iteration → where both lanes of it are."""
+        self.rows: dict[int, Row] = {}
+        """Arrays that recurrences have in the iterations that are being written."""
+        self.ints: list[int] = []
+        """The local variables of recurrences for indices and addresses."""
+        self.ints_taken = 0
         windows = [w for w in body.windows.get(lanes.number, ()) if w.is_new]
         self.new: dict[Column, Window] = {(w.accumulator, w.column, ()): w for w in windows}
         """Those whose zeros need not be written."""
@@ -71,8 +84,9 @@ class FlatWriter(Writer):
 
     def write(self) -> None:
         body, code, lanes = self.body, self.func.code, self.lanes
+        operations = [v for v in lanes.values if v not in lanes.recurrences]
         values, rows, sites, sums = (
-            [code[v] for v in of] for of in (lanes.values, lanes.rows, lanes.sites, lanes.sums)
+            [code[v] for v in of] for of in (operations, lanes.rows, lanes.sites, lanes.sums)
         )
         elements = [code[r] for r in dict.fromkeys(ins[1] for ins in sites)]
         for of in (*(found.of for found in lanes.elements.values()), *(ins[1] for ins in sums)):
@@ -82,6 +96,8 @@ class FlatWriter(Writer):
                 self.bring(ins[1:])
         self.bring(ins[2] for ins in (*sites, *sums))
         self.bring(r for k in self.places if is_number(self.func.type_of(r := self.block.results[k])))
+        for recurrence in lanes.recurrences.values():
+            self._bring_for(recurrence)
         self.bases = self._bases()
         for window in self.new.values():
             body.out[self.home] += window.before(body.place(window.accumulator))
@@ -90,12 +106,64 @@ class FlatWriter(Writer):
             body.out[self.home] += zeroed(body.place(of), size_of(inner))
         steps = {found.step for found in lanes.elements.values()} | {w.step for w in self.new.values()}
         steps |= {(len(ins) - 1) * STEP for ins in rows if ins[0] == VEC}
+        kept = {get for found in lanes.recurrences.values() for get in found.kept.values()}
+        steps |= {size_of(self.func.types[get]) for get in kept - self.frames.keys()}
         self.steps = {step: body.new_local(True) for step in sorted(steps - {STEP})}
         self.flows = {column: self._flow(column, sites) for column, sites in lanes.flows.items()}
         shifted = [code[v] for v in lanes.shifted]
         used = [x for ins in (*values, *rows, *sites, *sums, *elements, *shifted) for x in ins[1:]]
+        used += [x for v in lanes.recurrences for x in operands(code[v], self.func.blocks)]
         self.loop(used, [v for v in lanes.sums if v not in lanes.in_turn], lanes.own)
-        body.free[-1][1].extend([*self.steps.values(), *self.bases.values()])
+        body.free[-1][1].extend([*self.steps.values(), *self.bases.values(), *self.ints])
+
+    def _bring_for(self, recurrence: Recurrence) -> None:
+        """See to it that what a recurrence has from outside is there when the loop begins."""
+        body = self.body
+        for x in recurrence.operands:
+            t = self.func.type_of(x)
+            if is_number(t) or t is BOOL:
+                self.bring([x])
+            elif not self.is_outside(x):
+                continue
+            elif is_memory(t):
+                body.place(x)
+            else:
+                self.scalars[x] = body.settle(x, self.home)
+        if not recurrence.site.is_whole:
+            count = recurrence.site.count
+            self.scalars[count] = body.settle(count, self.home)
+        func = recurrence.body.func
+        for x in recurrence.literals():
+            self.literals.setdefault(literal(func, x), b"")
+        results = {self.block.results[k] for k in self.places}
+        for get in recurrence.kept.values():
+            if get not in results:
+                self.frames[get] = body.reserve(2 * size_of(self.func.types[get]))
+
+    def int_local(self) -> int:
+        """A local variable for an index or an address, while the iterations run that are being written."""
+        if self.ints_taken == len(self.ints):
+            self.ints.append(self.body.new_local(True))
+        self.ints_taken += 1
+        return self.ints[self.ints_taken - 1]
+
+    def row(self, x: int, out: list[bytes]) -> Row:
+        """The array that a recurrence has as an operand or keeps; ``out``: for code that finds it."""
+        if self.is_outside(x):
+            return Row(self.body.place(x), 0)
+        if x in self.frames:
+            return Row(self.frames[x], STEP, 2 * STEP)
+        if x not in self.rows:
+            if x in self.lanes.elements:
+                place, apart = self._place(x), self.lanes.elements[x].step
+            else:
+                (k,) = (k for k in self.places if self.block.results[k] == x)
+                apart = size_of(self.func.types[x])
+                place = self.places[k].at(self.origin * apart)
+            n = self.int_local()
+            out += [self.address(place, apart), local_set(n)]
+            self.rows[x] = Row(Place(local_get(n), place.offset), apart)
+        return self.rows[x]
 
     def _beside(self, count: bytes) -> None:
         """Where rows turn out to be the same, iterations run one after the other."""
@@ -134,8 +202,14 @@ class FlatWriter(Writer):
         self.answers = {v: at(answer, self.origin)[2] != 0 for v, answer in lanes.answers.items()}
         known = dict(self.outside)
         known |= {v: i32_const(-answer) + I32X4_SPLAT for v, answer in self.answers.items()}
+        self.rows, self.ints_taken = {}, 0
         for v in lanes.values:
-            self.operation(v, known, out, self._read(v, count))
+            if v in lanes.recurrences:
+                writer = RecurrenceWriter(self, lanes.recurrences[v], count, known)
+                out += writer.write()
+                known |= writer.ends()
+            else:
+                self.operation(v, known, out, self._read(v, count))
         if lanes.in_turn:
             out += self._add_in_turn(known, count)
             return out + self.results(known, count) + self.sums.add(known, count, self.is_alone)
@@ -266,5 +340,5 @@ def _is_short(lanes: Lanes, home: int, block: Block) -> bool:
         and block.is_whole
         and trips <= _MOST_TRIPS
         and written <= _MOST_WRITTEN
-        and not (lanes.flows or lanes.sums)
+        and not (lanes.flows or lanes.sums or lanes.recurrences)
     )

@@ -82,6 +82,7 @@ def keeps_order(body: Body, lanes: Lanes) -> bool:
         and (alone > 0 or not lanes.single)
         and all(len(offsets[r] | offsets[s]) == 1 for r, s in combinations(offsets, 2) if may_meet([r], [s]))
         and _sums_are_apart(body, lanes)
+        and _recurrences_are_apart(body, lanes)
     )
 
 
@@ -116,6 +117,23 @@ def _sums_are_apart(body: Body, lanes: Lanes) -> bool:
         if code[r][0] == REF_INDEX and not any(_may_be(body, lanes.number, r, other) for other in sums - {r}):
             lanes.own.add(r)
     return True
+
+
+def _recurrences_are_apart(body: Body, lanes: Lanes) -> bool:
+    """Whether nothing else is added to what a step of a recurrence adds to, whose order that has seen to."""
+    accumulators, down = body.demand.accumulators, body.func.blocks[lanes.number].down
+    added = [
+        accumulators(found.operands[found.elements[place].of - 1])
+        for found in lanes.recurrences.values()
+        for place in found.places()
+    ]
+    others = {root for v in (*lanes.sites, *lanes.sums) for root in accumulators(body.func.code[v][1])}
+    may_meet = partial(body.given.may_meet, body.func)
+    return (
+        not (added and down)
+        and not any(may_meet(roots, others) for roots in added)
+        and not any(may_meet(one, other) for one, other in combinations(added, 2))
+    )
 
 
 def _may_be(body: Body, number: int, r: int, other: int) -> bool:

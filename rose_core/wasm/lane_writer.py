@@ -23,36 +23,30 @@ from rose_core.encode import (
     I32X4_SPLAT,
     IF,
     LOOP,
-    V128_AND,
-    V128_ANDNOT,
-    V128_OR,
     f64_const,
     i32_const,
     local_get,
     local_set,
     local_tee,
 )
-from rose_core.language.ops import by_name
+from rose_core.language.ir import VEC
 from rose_core.language.types import BOOL, Fin
-from rose_core.optimise.ranges import is_zero
+from rose_core.wasm.lane_numbers import Numbers, is_number
 from rose_core.wasm.lane_sums import Sums
-from rose_core.wasm.lanes import in_lanes_of, is_number
 from rose_core.wasm.layout import BASE, Place
 from rose_core.wasm.strides import STEP, write
 
 if TYPE_CHECKING:
     from rose_core.wasm.lower import Body
 
-_SELECT, _OR = (by_name[name].code for name in ("select", "or"))
 
-
-class Writer:
+class Writer(Numbers):
     """Writes a loop in lanes, behind what the block around it has so far."""
 
     def __init__(self, body: Body, number: int, places: Mapping[int, Place]) -> None:
         """``number``: the loop's block; ``places``: where each used result goes, by its number."""
-        self.body = body
-        self.func = body.func
+        super().__init__(body)
+        self.body: Body = body
         self.number = number
         self.block = self.func.blocks[number]
         self.home = self.func.home[self.block.owner]
@@ -70,12 +64,12 @@ class Writer:
         """The iteration from which on iterations are counted in the code that is being written."""
         self.taken = 0
         """How many local variables of lanes are in use."""
-        self.answers: dict[int, bool] = {}
-        """Bools that are the same in all iterations that are being written."""
         self.brought: dict[int, bytes] = {}
         """Value from outside → code that pushes it."""
         self.outside: dict[int, bytes] = {}
         """Value from outside → code that pushes it in both lanes."""
+        self.literals: dict[bytes, bytes] = {}
+        """Code that pushes a literal of a recurrence → code that pushes it in both lanes."""
         self.steps: dict[int, int] = {}
         """Bytes from one iteration to the next → local variable with the bytes to this one."""
 
@@ -185,13 +179,18 @@ class Writer:
 
         What is brought may need other loops, with the same local variables: so all of it is there before.
         """
-        out = []
+        out: list[bytes] = []
         for x, push in self.brought.items():
-            is_mask = self.func.type_of(x) is BOOL
-            n = self.new_local()
-            out += [*([BASE, push, I32_SUB, I32X4_SPLAT] if is_mask else [push, F64X2_SPLAT]), local_set(n)]
-            self.outside[x] = local_get(n)
+            self.outside[x] = self._in_both(push, self.func.type_of(x) is BOOL, out)
+        for push in self.literals:
+            self.literals[push] = self._in_both(push, push[:1] == BASE[:1], out)
         return out
+
+    def _in_both(self, push: bytes, is_bool: bool, out: list[bytes]) -> bytes:
+        """Put what ``push`` pushes into both lanes of a local variable: code that pushes that."""
+        n = self.new_local()
+        out += [*([BASE, push, I32_SUB, I32X4_SPLAT] if is_bool else [push, F64X2_SPLAT]), local_set(n)]
+        return local_get(n)
 
     def new_local(self) -> int:
         known = self.body.lane_locals
@@ -199,48 +198,6 @@ class Writer:
             known.append(self.body.unused_local("v"))
         self.taken += 1
         return known[self.taken - 1]
-
-    def operation(self, v: int, known: dict[int, bytes], out: list[bytes], got: bytes = b"") -> None:
-        """Compute ``v``, of what is ``known``, or by code that reads it."""
-        ins = self.func.code[v]
-        if v in known:
-            return
-        if v in self.body.mates:
-            mates, _ = self.body.mates[v]
-            places = [self.new_local() for _ in mates]
-            out += [known[ins[1]], in_lanes_of(self.body, v), *map(local_set, reversed(places))]
-            known.update(zip(mates, map(local_get, places), strict=True))
-            return
-        push = got
-        if ins[0] == _SELECT and ins[1] in self.answers:
-            push = known[ins[2] if self.answers[ins[1]] else ins[3]]
-        elif not got:
-            push = self._choice(ins, known) if ins[0] == _SELECT else b""
-            if not push:
-                # of three operands the first is on top of the stack
-                first, *others = [known[x] for x in ins[1:]]
-                push = b"".join([first, *others] if len(others) < 2 else [*others, first])
-                push += in_lanes_of(self.body, v)
-        if self.body.demand.uses[v] > 1 or self.body.demand.rooted[v]:
-            n = self.new_local()
-            out += [push, local_set(n)]
-            push = local_get(n)
-        known[v] = push
-
-    def _choice(self, ins: tuple[int, ...], known: Mapping[int, bytes]) -> bytes:
-        """A choice between a number and zero as one instruction, where it would be three; none for others."""
-        _, p, x, y = ins
-        if is_zero(self.func, y):
-            return known[x] + known[p] + V128_AND
-        if is_zero(self.func, x):
-            return known[y] + known[p] + V128_ANDNOT
-        # both sides of a minimum in reverse: what is chosen otherwise is zero where the condition holds
-        other = self.func.code[y] if y >= 0 else ()
-        if other and other[0] == _SELECT and is_zero(self.func, other[2]) and other[1] >= 0:
-            either = self.func.code[other[1]]
-            if either[0] == _OR and p in either[1:]:
-                return known[x] + known[p] + V128_AND + known[y] + V128_OR
-        return b""
 
     def address(self, place: Place, step: int = STEP) -> bytes:
         """Code that pushes where the iteration is that has so many bytes, without the offset."""
@@ -253,7 +210,7 @@ class Writer:
             r = self.block.results[k]
             if is_number(self.func.type_of(r)):
                 out += self.store(place.at(self.origin * STEP), STEP, known[r], count)
-            else:
+            elif self.func.code[r][0] == VEC:
                 row = self.func.code[r][1:]
                 for j, x in enumerate(row, self.origin * len(row)):
                     out += self.store(place.at(j * STEP), len(row) * STEP, known[x], count)

@@ -14,22 +14,20 @@ between.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from rose_core.encode import (
-    IN_LANES,
-    SIDE_IN_LANES,
-)
-from rose_core.language.ir import ADD_TO, INDEX, REF_INDEX, VEC, Func
-from rose_core.language.ops import EFFORT, OPS, TABLE_END, by_name
-from rose_core.language.types import BOOL, REAL, TAN, Array, Ref, Type, is_tape
+from rose_core.language.ir import ADD_TO, GET, INDEX, LOOP, REF_INDEX, VEC, Func
+from rose_core.language.ops import EFFORT, TABLE_END, by_name
+from rose_core.language.types import BOOL, Array, Ref, is_tape
 from rose_core.optimise.pieces import Piece, Pieces, at
 from rose_core.wasm.apart import beside
+from rose_core.wasm.lane_numbers import COMPARISONS, choices, in_lanes_of, is_number
 from rose_core.wasm.lane_order import add_in_turn, keeps_order
 from rose_core.wasm.layout import size_of
+from rose_core.wasm.recurrences import Recurrence, recurrence
 from rose_core.wasm.strides import STEP
 
 if TYPE_CHECKING:
@@ -43,10 +41,6 @@ MOST_TRIPS = 2**28
 
 _FEW = 2
 """Up to so many operations take no longer than an addition to a sum."""
-
-_CHOICES = {by_name["min"].code: 4, by_name["max"].code: 4, by_name["select"].code: 1}
-"""Operations that choose, and how long they take. An iteration by itself has branches in their place: where
-the processor foretells them, it goes on at once, and else it has to begin again."""
 
 _MOST_CHOICES = 192
 """How long choices that need each other may take. In lanes they are waited for: up to here that takes at most
@@ -67,21 +61,8 @@ _MOST_ALONE, _MOST_WRITTEN = 6, 400
 _MANY, _MOST_WRITTEN_FOR_MANY = 4, 1000
 """So many times as many iterations that run side by side are worth that many operations."""
 
-_INSTRUCTIONS = {op.code: IN_LANES[op.wasm] for op in OPS if isinstance(op.wasm, int) and op.wasm in IN_LANES}
-_INSTRUCTIONS[by_name["side"].code] = SIDE_IN_LANES
-
-COMPARISONS = {
-    by_name[f"i{name}"].code: IN_LANES[by_name[name].wasm]  # type: ignore[index]
-    for name in ("eq", "neq", "lt", "leq", "gt", "geq")
-}
-"""Of indices, as numbers."""
-
 
 _REAL = by_name["real"].code
-
-
-def is_number(t: Type) -> bool:
-    return t is REAL or t is TAN
 
 
 Beside = tuple[tuple[int, int], ...]
@@ -134,9 +115,11 @@ class Lanes:
     number: int
     """Its block."""
     values: list[int] = field(default_factory=list)
-    """Its operations and reads, in order."""
+    """Its operations and reads, in order, and loops with a state."""
+    recurrences: dict[int, Recurrence] = field(default_factory=dict)
+    """These loops."""
     elements: dict[int, Element] = field(default_factory=dict)
-    """Those that it reads, and the places that it adds to."""
+    """Those that it reads, and the places that it adds to; also rows that its recurrences have."""
     rows: list[int] = field(default_factory=list)
     """Rows of arrays and accumulators that its elements are of, and those that it makes."""
     sites: list[int] = field(default_factory=list)
@@ -184,19 +167,22 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
         return None
     if not block.is_whole and (lanes.first or lanes.last < block.trips):
         return None
-    made = [r for r in results if not is_number(func.type_of(r))]
+    made = [r for r in results if not is_number(func.type_of(r)) and not _is_kept(func, lanes, r)]
     if not all(_is_row(func, number, r) for r in made):
         return None
     operations = sum(EFFORT[op] for op in (func.code[v][0] for v in lanes.values) if op < TABLE_END)
     operations -= _COMPARED * len(lanes.compared)
+    operations += sum(found.steps * found.effort() for found in lanes.recurrences.values())
     apart = _taken_apart(body, lanes, made)
     if operations < apart:
         return None  # to put lanes together and take them apart takes as long
-    if _choices(func, lanes.values) > _MOST_CHOICES:
+    if max(choices(func, lanes.values).values(), default=0) > _MOST_CHOICES:
         return None
     if not (lanes.sites or columns or operations > _FEW * len(lanes.sums)):
         return None  # it waits for the additions anyway
     if not keeps_order(body, lanes):
+        if lanes.recurrences:
+            return None
         add_in_turn(body, lanes)
         if operations < _EFFORT_IN_ITERATION * len(lanes.in_turn) + apart:
             return None
@@ -207,6 +193,8 @@ def _take_additions(body: Body, lanes: Lanes) -> bool:
     """Find what the loop adds to; False if it does more than to add numbers."""
     code = body.func.code
     for v in body.demand.anchors[lanes.number]:
+        if code[v][0] == LOOP:
+            continue
         if code[v][0] != ADD_TO or not is_number(body.func.type_of(code[v][2])):
             return False
         r = code[v][1]
@@ -218,8 +206,11 @@ def _take_additions(body: Body, lanes: Lanes) -> bool:
 def _take_values(body: Body, lanes: Lanes, results: Collection[int]) -> bool:
     """Find what the loop computes; False if some of it cannot be computed in lanes."""
     added, pieces = {*lanes.sites, *lanes.sums}, Pieces.of_block(body.func, lanes.number)
+    anchors = set(body.demand.anchors[lanes.number])
     for v in body.func.blocks[lanes.number].order:
-        if body.demand.uses[v] and v not in added and not _take(body, lanes, v, v in results, pieces):
+        if v in added or not (body.demand.uses[v] or v in anchors):
+            continue
+        if not _take(body, lanes, v, v in results, pieces):
             return False
     return True
 
@@ -229,6 +220,10 @@ def _take(body: Body, lanes: Lanes, v: int, is_result: bool, pieces: Pieces) -> 
     func, number = body.func, lanes.number
     ins, t = func.code[v], func.types[v]
     op, inner = ins[0], t.inner if isinstance(t, Ref) else t
+    if op == LOOP:
+        return _take_recurrence(body, lanes, v, pieces)
+    if op == GET:
+        return ins[1] in lanes.recurrences
     if op in (INDEX, REF_INDEX) and is_number(inner):
         found = element(body, ins, pieces)
         if found is None:
@@ -265,6 +260,25 @@ def _take(body: Body, lanes: Lanes, v: int, is_result: bool, pieces: Pieces) -> 
     return True
 
 
+def _take_recurrence(body: Body, lanes: Lanes, v: int, pieces: Pieces) -> bool:
+    """Note that the loop with a state ``v`` goes on in lanes; False if it cannot."""
+    found = recurrence(body, lanes.number, v, lanes.recurrences)
+    for x in found.rows.values() if found else ():
+        row = element(body, body.func.code[x], pieces)
+        if row is None:
+            return False
+        lanes.elements[x] = row
+    if found:
+        lanes.recurrences[v] = found
+        lanes.values.append(v)
+    return found is not None
+
+
+def _is_kept(func: Func, lanes: Lanes, v: int) -> bool:
+    """Whether ``v`` is what a recurrence keeps of its steps."""
+    return v >= 0 and func.code[v][0] == GET and func.code[v][1] in lanes.recurrences
+
+
 def _changes_at_ends(pieces: Sequence[Piece], trips: int) -> bool:
     """Whether it is only in iterations that may run alone that something is another than in most."""
     return all(min(start, trips - start) <= _MOST_ALONE for start, _, _ in pieces)
@@ -290,22 +304,14 @@ def _begin(lanes: Lanes, trips: int) -> bool:
     lanes.first, lanes.last = max(pairwise(changes), key=lambda ends: ends[1] - ends[0])
     beside = lanes.last - lanes.first
     alone = trips - beside
+    steps = sum(len(found.order) for found in lanes.recurrences.values())
     written = _MOST_WRITTEN_FOR_MANY if beside >= _MANY * alone else _MOST_WRITTEN
     return (
         beside >= LEAST_TRIPS
         and alone <= _MOST_ALONE
-        and alone * len(lanes.values) <= written
+        and alone * (len(lanes.values) + steps) <= written
         and all(e.begin(lanes.first) and e.offset(lanes.first) >= 0 for e in elements)
     )
-
-
-def _choices(func: Func, values: Iterable[int]) -> int:
-    """How long those choices take that need each other."""
-    time: dict[int, int] = {}
-    for v in values:
-        op, *given = func.code[v]
-        time[v] = max((time.get(x, 0) for x in given), default=0) + _CHOICES.get(op, 0)
-    return max(time.values(), default=0)
 
 
 def _is_row(func: Func, number: int, v: int) -> bool:
@@ -317,15 +323,6 @@ def _is_row(func: Func, number: int, v: int) -> bool:
         and func.home[v] == number
         and all(is_number(func.type_of(x)) for x in ins[1:])
     )
-
-
-def in_lanes_of(body: Body, v: int) -> bytes:
-    """The code that computes ``v``, after its operands, in lanes; none if there is none."""
-    op = body.func.code[v][0]
-    if op in _INSTRUCTIONS or op >= TABLE_END:
-        return _INSTRUCTIONS.get(op, b"")
-    code = body.mates[v][1] if v in body.mates else body.codes.single[op]
-    return body.codes.in_lanes.get(code, b"")
 
 
 def element(body: Body, ins: tuple[int, ...], pieces: Pieces) -> Element | None:

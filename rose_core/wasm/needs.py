@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rose_core.language.demand import Demand
-from rose_core.language.ir import Func
+from rose_core.language.ir import LOOP, Func, LoopSite
 from rose_core.language.ops import OPS, TOGETHER
-from rose_core.language.queries import among, opcodes, places
+from rose_core.language.queries import among, is_flat, opcodes, places
 
 _NAMES = {op.code: op.wasm.__name__ for op in OPS if callable(op.wasm)}
 _PAIRS = {code: (f.__name__, codes) for f, codes in TOGETHER.items() for code in codes}
 
 
-_PAIRED = among(_PAIRS)
+_PAIRED, _LOOPS = among(_PAIRS), among([LOOP])
 
 
 @dataclass(slots=True)
@@ -33,19 +33,29 @@ class Needs:
 
 def needs(functions: Iterable[Func]) -> Needs:
     """What these functions call, and perhaps more that they might."""
-    found = Needs()
+    found, functions = Needs(), list(functions)
+    bodies = {g for f in functions for g in _bodies_in_loops(f)}
     for f in functions:
         codes = opcodes(f) & _NAMES.keys()
         pairs = any(codes.issuperset(_PAIRS[code][1]) for code in codes & _PAIRS.keys())
-        if pairs or (codes and len(f.blocks) > 1):
-            _look(f, codes, found)
+        if pairs or (codes and (len(f.blocks) > 1 or f in bodies)):
+            _look(f, codes, found, f in bodies)
         else:
             found.single.update((code, _NAMES[code]) for code in codes)
     return found
 
 
-def _look(f: Func, codes: set[int], found: Needs) -> None:
-    """Add what ``f`` calls, some of it together or in loops."""
+def _bodies_in_loops(f: Func) -> Iterator[Func]:
+    """The bodies of loops with a state in others, of those that may run in lanes."""
+    if LOOP in opcodes(f) and len(f.blocks) > 1:
+        for v in places(f, _LOOPS):
+            site = LoopSite(f, f.code[v])
+            if f.home[v] and not site.test and is_flat(site.body):
+                yield site.body
+
+
+def _look(f: Func, codes: set[int], found: Needs, in_loop: bool) -> None:
+    """Add what ``f`` calls, some of it together or in loops; ``in_loop``: whether one runs all of it."""
     found.demands[f] = Demand(f)
     uses = found.demands[f].uses
     paired = set()
@@ -53,13 +63,13 @@ def _look(f: Func, codes: set[int], found: Needs) -> None:
         paired.update(values)
         name, both = _PAIRS[f.code[values[0]][0]]
         found.together[name] = both
-        if f.home[values[0]]:
+        if in_loop or f.home[values[0]]:
             found.in_lanes.add(name)
     for v in places(f, among(codes)):
         ins = f.code[v]
         if uses[v] and v not in paired:
             found.single[ins[0]] = _NAMES[ins[0]]
-            if f.home[v]:
+            if in_loop or f.home[v]:
                 found.in_lanes.add(_NAMES[ins[0]])
 
 

@@ -37,8 +37,9 @@ from rose_core.language.ir import ACCUM, ADD_TO, FOR, INDEX, PARAM, REF_INDEX, R
 from rose_core.language.queries import path_of
 from rose_core.language.types import BOOL, Array, Ref, Type, is_tape
 from rose_core.wasm.apart import beside, differ
+from rose_core.wasm.lane_numbers import in_lanes_of, is_number
 from rose_core.wasm.lane_writer import Writer
-from rose_core.wasm.lanes import LEAST_TRIPS, MOST_TRIPS, in_lanes_of, is_number
+from rose_core.wasm.lanes import LEAST_TRIPS, MOST_TRIPS
 from rose_core.wasm.layout import BASE, Place, size_of
 from rose_core.wasm.strides import STEP, read, write
 

@@ -11,12 +11,13 @@ import pytest
 from differences import assert_derivatives
 from engines import engines
 from random_nests import RandomNest
+from random_orbits import Orbits
 from random_programs import flat
 from random_rules import Rule
 from random_updates import N, program
 from test_random_rules import gradient
 
-from rose_core import Real, Vec, cond, fn, fori, interp, sin, vec
+from rose_core import Real, Vec, cond, fn, fori, interp, sin, value_and_grad, vec
 from rose_core.derivatives import (
     compared,
     cotangents,
@@ -38,9 +39,20 @@ from rose_core.optimise import (
     invariants,
     jam,
     pieces,
+    promoted,
     unroll,
 )
-from rose_core.wasm import enclosed, lane_code, lane_order, lanes, layout, lower_loops, parts, reuse
+from rose_core.wasm import (
+    enclosed,
+    lane_code,
+    lane_order,
+    lanes,
+    layout,
+    lower_loops,
+    parts,
+    recurrences,
+    reuse,
+)
 
 THRESHOLDS = [
     (compared, "_MOST_TRIPS", [2, 64]),
@@ -66,8 +78,11 @@ THRESHOLDS = [
     (invariants, "_FEWEST_TRIPS", [1, 2]),
     (jam, "MOST_TRIPS", [2, 8]),
     (pieces, "MOST", [1, 2]),
+    (promoted, "_MOST", [0, 1]),
     (unroll, "MOST_TRIPS", [0, 2]),
     (enclosed, "_SHORTEST", [1]),
+    (enclosed, "_SHORT", [0, 200]),
+    (enclosed, "_FEW", [0, 20]),
     (lane_code, "_MOST_TRIPS", [2]),
     (lane_order, "_MOST_OWN", [0, 1]),
     (lanes, "_EFFORT_IN_ITERATION", [0]),
@@ -75,6 +90,7 @@ THRESHOLDS = [
     (layout, "MOST_POINTERS", [1, 4]),
     (lower_loops, "_CHUNK", [1, 2, 3]),
     (parts, "LONGEST", [30, 100]),
+    (recurrences, "_EFFORT_IN_CHOICE", [0]),
     (reuse, "_FAR", [0, 2]),
 ]
 """Constants of modules, and what they may be as well."""
@@ -97,7 +113,13 @@ def ruled(seed: int):
     return [rule.ruled, gradient(rule.ruled)], rule.args()
 
 
-@pytest.mark.parametrize("make", [nests, updated, ruled])
+def orbiting(seed: int):
+    orbits = Orbits(4000 + seed)
+    total = orbits.total()
+    return [total, value_and_grad(total, [0, 1, 2, 3, 4])], orbits.args()
+
+
+@pytest.mark.parametrize("make", [nests, updated, ruled, orbiting])
 @pytest.mark.parametrize("seeds", [range(k, k + 6) for k in range(0, 12, 6)], ids=str)
 def test_what_is_long_or_large(monkeypatch, make, seeds) -> None:
     for seed in seeds:

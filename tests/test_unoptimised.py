@@ -52,6 +52,7 @@ def plain(monkeypatch):
             "by_choices",
             "by_nearest",
             "fused",
+            "promoted",
             "demanded",
         ):
             monkeypatch.setattr(expand, name, lambda f: f)

@@ -44,6 +44,7 @@ def plain(monkeypatch):
             "guarded",
             "bounded",
             "begun",
+            "joined",
             "stored",
             "in_scalars",
             "carried",

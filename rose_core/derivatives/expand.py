@@ -41,6 +41,7 @@ from rose_core.optimise.fused import fused
 from rose_core.optimise.guarded import guarded
 from rose_core.optimise.hoist import hoisted
 from rose_core.optimise.inline import in_line, in_loops
+from rose_core.optimise.joined import joined
 from rose_core.optimise.narrow import narrowed
 from rose_core.optimise.outside import outside
 from rose_core.optimise.powers import as_products
@@ -102,7 +103,7 @@ class Expansion:
             if f.origin:
                 found = self._public_jet(f, f.origin[1])
             else:
-                found = begun(bounded(guarded(fused(hoisted(proven(f))))))
+                found = joined(begun(bounded(guarded(fused(hoisted(proven(f)))))))
                 found = narrowed(outside(carried(in_scalars(stored(found)))))
                 # of a forward derivative, a call tells which parameters vary
                 callees = [None if g.origin else self.expand(g) for g in found.callees]

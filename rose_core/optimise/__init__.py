@@ -17,6 +17,7 @@ On each function, before it is differentiated, first its loops:
 - `guarded`: a sum under a condition on the index becomes a loop over the range where that holds;
 - `bounded`: so does a loop with a state that only changes in such a range;
 - `begun`: iterations at its ends are written out where choices go another way (loop peeling);
+- `joined`: a loop that reads what one with a state keeps becomes part of that (loop fusion);
 
 then what these carry:
 

@@ -26,6 +26,7 @@ PROGRAMS = {
     "a sum of more": lambda x, end, y: sum(T, lambda i: y[i] * x[3]) + x[0],
     "what is computed before it": lambda x, end, y: sum(T, lambda i: y[i] * (x[3] * x[4] + 1.0)),
     "the end of the state besides": lambda x, end, y: sum(T, lambda i: y[i] * y[i]) + end,
+    "the end alone": lambda x, end, y: end * x[0],
     "two sums": lambda x, end, y: sum(T, lambda i: y[i] * x[i]) * sum(T, lambda i: y[i]),
 }
 

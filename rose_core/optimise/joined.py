@@ -110,7 +110,9 @@ class _Join:
     def readers(self) -> list[int]:
         """The loops that read what it keeps, in order."""
         f = self.f
-        numbers = {f.home[x] for w in self.arrays for x in self.uses[w] if x >= 0 and f.code[x][0] == INDEX}
+        numbers = {
+            f.home[x] for w in self.arrays for x in self.uses.get(w, ()) if x >= 0 and f.code[x][0] == INDEX
+        }
         return sorted(f.blocks[n].owner for n in numbers if n) if self.can_join else []
 
     def take(self, w: int) -> bool:
@@ -190,7 +192,7 @@ class _Join:
     def finish(self) -> _Joined:
         f, found, carries = self.f, self.found, self.site.spec.carries
         for w, k in self.arrays.items():
-            if any(x not in found.reads for x in self.uses[w]):
+            if any(x not in found.reads for x in self.uses.get(w, ())):
                 found.kept.append(k)
         found.kept = sorted(set(found.kept))
         for x in self.site.args:

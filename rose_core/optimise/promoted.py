@@ -92,9 +92,11 @@ def _with_sums(body: Func, carries: int, has_trips: bool) -> _Promoted | None:
     args = [b.param(t) for t in body.params[:first]]
     sums = [b.param(REAL) for _ in elements]
     args += [b.param(t) for t in body.params[first:]]
-    replay = _Adding(body, b, args, sites, dict(zip(elements, sums, strict=True)))
+    replay = _Adding(body, b, args, sites)
     results = replay.run()
-    copy.blocks[0].results = [*results[:carries], *replay.sums.values(), *results[carries:]]
+    # the terms of a step first, so that the next one waits for one addition
+    ends = [b.binary(_ADD, x, replay.terms[element]) for x, element in zip(sums, elements, strict=True)]
+    copy.blocks[0].results = [*results[:carries], *ends, *results[carries:]]
     return _Promoted(copy, elements)
 
 
@@ -114,26 +116,20 @@ def _element(body: Func, v: int, carries: int) -> Element | None:
 
 
 class _Adding(Replay):
-    """Copies a body that adds to numbers of its state in place of elements."""
+    """Copies a body that adds up terms in place of adding them to elements."""
 
-    def __init__(
-        self,
-        func: Func,
-        b: Builder,
-        args: Sequence[int],
-        sites: Mapping[int, Element],
-        sums: dict[Element, int],
-    ) -> None:
+    def __init__(self, func: Func, b: Builder, args: Sequence[int], sites: Mapping[int, Element]) -> None:
         super().__init__(func, b, args)
         self.sites = sites
-        self.sums = sums
+        self.terms: dict[Element, int] = {}
 
     def structural(self, v: int, ins: tuple[int, ...]) -> None:
         if v not in self.sites:
             super().structural(v, ins)
             return
-        element = self.sites[v]
-        self.sums[element] = self.b.binary(_ADD, self.sums[element], self.env[ins[2]])
+        element, x = self.sites[v], self.env[ins[2]]
+        terms = self.terms.get(element)
+        self.terms[element] = x if terms is None else self.b.binary(_ADD, terms, x)
 
 
 class _Promoting(OtherLoops):

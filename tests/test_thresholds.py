@@ -24,6 +24,7 @@ from rose_core.derivatives import (
     linearize_control,
     nearest,
     passing,
+    promoted,
     settled,
     tape,
     transpose_control,
@@ -39,7 +40,6 @@ from rose_core.optimise import (
     invariants,
     jam,
     pieces,
-    promoted,
     unroll,
 )
 from rose_core.wasm import (
@@ -61,6 +61,7 @@ THRESHOLDS = [
     (linearize_control, "_MOST_UNUSED", [0, 3, 10]),
     (nearest, "_FEW", [0, 100]),
     (passing, "_MOST_BETWEEN", [0, 1]),
+    (promoted, "_MOST", [0, 1]),
     (settled, "_MOST_EARLY", [0, 1]),
     (tape, "_SHORT_TAPE", [1, 3]),
     (tape, "_LONGEST_TAPE", [1, 3]),
@@ -78,7 +79,6 @@ THRESHOLDS = [
     (invariants, "_FEWEST_TRIPS", [1, 2]),
     (jam, "MOST_TRIPS", [2, 8]),
     (pieces, "MOST", [1, 2]),
-    (promoted, "_MOST", [0, 1]),
     (unroll, "MOST_TRIPS", [0, 2]),
     (enclosed, "_SHORTEST", [1]),
     (enclosed, "_SHORT", [0, 200]),

@@ -53,7 +53,6 @@ def plain(monkeypatch):
             "by_choices",
             "by_nearest",
             "fused",
-            "promoted",
             "demanded",
         ):
             monkeypatch.setattr(expand, name, lambda f: f)

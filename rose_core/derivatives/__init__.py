@@ -28,6 +28,7 @@ Reverse mode:
 - `remat`: checkpoints, which keep less and compute it again (rematerialisation);
 - `kept`: which elements of changing arrays are on the tape; `updates`, `versions`: arrays that are not, since
   the backward pass takes their updates back; `passing`: cotangents that stay where they are;
+- `promoted`: what all iterations of a backward loop add to one element is added up in its state;
 - `settled`: accumulators of backward functions that start from what is added to them, not from zeros;
   `filled`: the same for an element.
 

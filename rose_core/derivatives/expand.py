@@ -45,7 +45,6 @@ from rose_core.optimise.joined import joined
 from rose_core.optimise.narrow import narrowed
 from rose_core.optimise.outside import outside
 from rose_core.optimise.powers import as_products
-from rose_core.optimise.promoted import promoted
 from rose_core.optimise.proven import proven
 from rose_core.optimise.scalars import in_scalars
 from rose_core.optimise.stores import stored
@@ -81,7 +80,7 @@ class Expansion:
         self.root = self.expand(root if root.host is None else _calling(root))
         if self.mixed:
             self.root = self.plain(self.root)
-        self.root = as_products(demanded(promoted(self.root)), precise)
+        self.root = as_products(demanded(self.root), precise)
         for made in (self._transposed, self._jets, self._along, self._jvps, self._plain, self._expanded):
             empty(made)
 

@@ -6,8 +6,9 @@ other, what all keep would go through each of them: every so many levels it is c
 
 A loop goes back through its iterations, from the last to the first: a loop, with as many iterations as there
 were, whose state is the cotangent of the state and a sum for each scalar argument of the body. Cotangents of
-arrays that the body takes as arguments go to accumulators that all iterations add to. The tape of an
-iteration, and the state before it as far as it is needed, are read from what the forward pass kept.
+arrays that the body takes as arguments go to accumulators that all iterations add to, but for those of
+elements that are the same in all (`promoted`). The tape of an iteration, and the state before it as far as it
+is needed, are read from what the forward pass kept.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 from rose_core.derivatives.adapt import Ids, adapted, inlined
 from rose_core.derivatives.kept import numbers_in
 from rose_core.derivatives.linearize_control import Column, Iterations, TakenSide
+from rose_core.derivatives.promoted import promoted
 from rose_core.derivatives.settled import settled
 from rose_core.derivatives.updates import chains, is_worth_it, restorable
 from rose_core.language.builder import Builder
@@ -169,8 +171,18 @@ def loop(reverse: Reverse, v: int, site: LoopSite, iterations: Iterations) -> No
     count = reverse.value(site.count)
     if site.test:
         count = reverse.fetch(_result(reverse, v, iterations.kept_carries))
-    new = Spec(len(start), spec.index, down=not spec.down)
-    result = b.loop(new, count, made.func, start, passed)
+    has_trips = not site.test and site.count < 0 and reverse.func.pool[~site.count][0] > 0
+    more = promoted(made.func, len(start), has_trips)
+    elements = more.elements if more else []
+    new = Spec(len(start) + len(elements), spec.index, down=not spec.down)
+    backward = more.body if more else made.func
+    result = b.loop(new, count, backward, [*start, *(b.real(0.0) for _ in elements)], passed)
+    for j, (k, *indices) in enumerate(elements, len(start)):
+        place = passed[k - 1 - len(start)]
+        for i in indices:
+            literal = made.func.pool[~i] if i < 0 else None
+            place = b.ref_index(place, b.const(*literal) if literal else passed[i - 1 - len(start)])
+        b.add_to(place, b.get(result, j))
     for j, k in enumerate(active):
         reverse.contribute_any(site.state[k], b.get(result, j))
     for j, k in enumerate(made.sums, len(active)):

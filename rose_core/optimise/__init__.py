@@ -29,8 +29,6 @@ then what these carry:
 
 On the whole program, once its derivatives are made:
 
-- `promoted`: what all iterations of a loop with a state add to one element is added up in the state (register
-  promotion);
 - `demanded`: results of choices and loops that nobody uses are left out (dead code elimination);
 - `powers`: powers with short exponents become products (strength reduction).
 

@@ -44,21 +44,20 @@ def enclosed(order: Sequence[Func]) -> dict[Func, bool]:
 
     Each stands before those that it calls."""
     owners = Counter(g for f in order for g in f.callees)
-    runs = Counter[Func]()
-    for f in order:
-        runs.update(_run(f))
+    run = {f: _run(f) for f in order if not opcodes(f).isdisjoint((LOOP, COND))}
+    often = Counter[Func]()
+    for used in run.values():
+        often.update(used)
     called = {f.callees[ins[1]] for f in order if CALL in opcodes(f) for ins in f.code if ins[0] == CALL}
     found: dict[Func, bool] = {}
     depth: dict[Func, int] = {}
     outermost: dict[Func, Func] = {}
     added: Counter[Func] = Counter()
-    for f in order:
-        if opcodes(f).isdisjoint((LOOP, COND)):
-            continue
+    for f, used in run.items():
         whole = outermost.get(f, f)
-        for g, uses in _run(f).items():
+        for g, uses in used.items():
             size = len(g.code)
-            if g not in called and (_is_shortest(g) or _may_be_repeated(g, runs[g])):
+            if g not in called and (_is_shortest(g) or _may_be_repeated(g, often[g])):
                 found[g] = True
             elif (
                 owners[g] == uses == 1

@@ -44,13 +44,13 @@ class Orbits:
         self.counted = draw.random() < 0.15
         self.keeps = draw.random() < 0.4
         row, column = Vec(N, Real), Vec(T, Real)
-        types = [row, column, Vec(N, column), Vec(T, row), Real, T]
+        types = [row, column, Vec(N, column), Vec(T, row), Real, T, Vec(N + T, Real)]
         self.result = draw.choice([Real, Real, Vec(N, Real), Vec(N, column)])
         self.function = fn(types, self.result, self.body)
 
-    def body(self, x, r, m, c, a, n):
+    def body(self, x, r, m, c, a, n, w):
         self.draw = Random(self.seed + 1)
-        self.given = x, r, m, c, a
+        self.given = x, r, m, c, a, w
         if self.result is Real:
             return sum(N, lambda i: self.iteration(i, n))
         if self.result == Vec(N, Real):
@@ -59,7 +59,7 @@ class Orbits:
         return vec(N, Vec(T, Real), lambda i: self.orbit(i, n, [x[i], a])[1])
 
     def iteration(self, i, n):
-        x, _, m, _, a = self.given
+        x, _, m, _, a, _ = self.given
         numbers = [x[i], a]
         first = numbers[:]
         for k in range(self.loops):
@@ -68,7 +68,7 @@ class Orbits:
             ends, kept = self.orbit(i, n, first if again else numbers, again)
             numbers += ends
             if kept is not None:
-                more = fori(T, Real, 0.1, lambda j, s, kept=kept: 0.5 * s + kept[j] * self.leaf(i, j, [s]))
+                more = fori(T, Real, 0.1, partial(self.again, i, kept, self.draw.choice([None, None, i])))
                 numbers += [more, kept[self.draw.randrange(T)]]
                 numbers.append(sum(T, partial(self.far, i, kept, numbers[:2])))
                 if self.draw.random() < 0.3:
@@ -76,6 +76,10 @@ class Orbits:
         if self.draw.random() < 0.3:
             numbers.append(sum(T, lambda j: m[i][j] * numbers[-1]))
         return self.term(i, None, numbers, 2)
+
+    def again(self, i, kept, at, j, s):
+        """A step that reads what is kept of others."""
+        return 0.5 * s + kept[j if at is None else at] * self.leaf(i, j, [s])
 
     def far(self, i, kept, numbers, j):
         """A number of what is kept of a step."""
@@ -102,7 +106,7 @@ class Orbits:
         return [end[name] for name in names], kept
 
     def leaf(self, i, j, numbers):
-        x, r, m, c, _ = self.given
+        x, r, m, c, _, w = self.given
         draw = self.draw
         kinds = [lambda: draw.choice(numbers)] * 4 + [
             lambda: x[i],
@@ -112,6 +116,11 @@ class Orbits:
             k = imod(T, iadd(2 * T, j, 1))
             kinds += [lambda: r[j], lambda: m[i][j], lambda: c[j][i], lambda: 0.1 * real(j)]
             kinds += [lambda: 0.1 * real(i), lambda: 0.1 * real(iadd(N + T, i, j))]
+            kinds += [
+                lambda: w[iadd(N + T, i, j)],
+                lambda: w[iadd(N + T, i, 2)],
+                lambda: w[iadd(N + T, j, 3)],
+            ]
             kinds += [lambda: r[k], lambda: m[i][k], lambda: x[2], lambda: r[3]]
         return draw.choice(kinds)()
 
@@ -160,4 +169,4 @@ class Orbits:
             return [draw.choice([draw.uniform(-1, 1), draw.uniform(-1, 1), 0.0, -0.0, 0.5]) for _ in range(n)]
 
         x, r, m, c = numbers(N), numbers(T), [numbers(T) for _ in range(N)], [numbers(N) for _ in range(T)]
-        return x, r, m, c, draw.uniform(-1, 1), draw.randrange(T)
+        return x, r, m, c, draw.uniform(-1, 1), draw.randrange(T), numbers(N + T)

@@ -76,7 +76,7 @@ def test_random_orbits(seeds, found) -> None:
     for seed in seeds:
         orbits = Orbits(seed)
         same(orbits.function, *orbits.args())
-        same(value_and_grad(orbits.total(), [0, 1, 2, 3, 4]), *orbits.args())
+        same(value_and_grad(orbits.total(), [0, 1, 2, 3, 4, 6]), *orbits.args())
     assert sum_of(found) > 3
 
 
@@ -197,3 +197,18 @@ def test_a_body_that_several_loops_run_is_written_in_each(found) -> None:
     same(f, *point(7))
     assert sum_of(found) == 2
     same(value_and_grad(f, [0, 1, 2]), *point(7))
+
+
+def test_elements_that_several_iterations_add_to_get_it_in_their_order(found) -> None:
+    """As those of a window that slides, whose steps meet in lanes in another order."""
+    W = Vec(N + T, Real)
+
+    def body(x, w):
+        return vec(N, Real, lambda i: fori(T, Real, 0.5, lambda j, s: s * x[i] + w[iadd(N + T, i, j)] * s))
+
+    f = fn([X, W], X, body)
+    draw = Random(8)
+    x, w = ([draw.uniform(-1, 1) for _ in range(n)] for n in (N, N + T))
+    same(f, x, w)
+    assert sum_of(found) == 1
+    same(value_and_grad(total(f), [0, 1]), x, w)

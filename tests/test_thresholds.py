@@ -116,7 +116,7 @@ def ruled(seed: int):
 def orbiting(seed: int):
     orbits = Orbits(4000 + seed)
     total = orbits.total()
-    return [total, value_and_grad(total, [0, 1, 2, 3, 4])], orbits.args()
+    return [total, value_and_grad(total, [0, 1, 2, 3, 4, 6])], orbits.args()
 
 
 @pytest.mark.parametrize("make", [nests, updated, ruled, orbiting])

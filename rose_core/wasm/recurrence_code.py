@@ -197,9 +197,9 @@ class RecurrenceWriter(Numbers):
         terms = [self._scaled(x, size * wide) for x, size in element.at]
         for p, size in element.along:
             factor, constant = self.found.lines[p]
-            terms += [local_get(around.i) + i32_const(factor * size // STEP) + I32_MUL]
+            terms.append(self._iteration(factor * size * wide))
             offset += (factor * around.origin + constant) * size
-            apart += factor * size
+            apart += factor * size * wide
         place = row.place.at(offset * wide)
         if not terms:
             return place.base, place.offset, apart

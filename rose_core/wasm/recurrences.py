@@ -54,6 +54,8 @@ class Element:
     """Indices that are the same in both lanes, each with the bytes from one to the next."""
     along: list[tuple[int, int]] = field(default_factory=list)
     """Parameters that follow the iteration, likewise."""
+    is_own: bool = False
+    """Whether it is another one in every iteration, whatever the step."""
 
 
 @dataclass(slots=True)
@@ -167,7 +169,7 @@ def _take_operands(body: Body, number: int, found: Recurrence, kept: Container[i
         op, of = func.code[x][:2]
         if isinstance(t, Fin):
             line = body.affine(x)
-            if not line or line[0] != func.blocks[number].index:
+            if not line or line[0] != func.blocks[number].index or not line[1]:
                 return False
             found.lines[p] = line[1:]
         elif op in (INDEX, REF_INDEX) and is_memory(t):
@@ -251,8 +253,10 @@ class _Steps:
             found.along += [(p, size) for p in along]
             found.at += [(x, size) for x in at]
             found.offset += constant * size
+            found.is_own |= bool(along) and not at
             v = of
         found.of = self.func.code[v][1]
+        found.is_own |= found.of in self.found.rows
         return found if found.offset >= 0 else None
 
     def _keeps_order(self) -> bool:
@@ -261,10 +265,7 @@ class _Steps:
         That is so where each iteration adds to elements of its own, and where each step does.
         """
         elements = [self.found.elements[place] for place in self.found.places()]
-        return all(
-            element.of in self.found.rows or element.along or self._are_of_steps(element.at)
-            for element in elements
-        )
+        return all(e.is_own or (not e.along and self._are_of_steps(e.at)) for e in elements)
 
     def _are_of_steps(self, at: Iterable[tuple[int, int]]) -> bool:
         """Whether an index among these is another one in every step."""

@@ -96,8 +96,8 @@ class _Join:
         self.site = LoopSite(f, f.code[v])
         self.found = _Joined()
         spec, kept = self.site.spec, len(self.site.body.results) - self.site.spec.carries
-        self.gets = {w: f.code[w][2] for w in uses.get(v, ()) if w >= 0 and f.code[w][0] == GET}
-        self.arrays = {w: k - 1 for w, k in self.gets.items() if k > spec.carries}
+        gets = {w: f.code[w][2] for w in uses.get(v, ()) if w >= 0 and f.code[w][0] == GET}
+        self.arrays = {w: k - 1 for w, k in gets.items() if k > spec.carries}
         """What it keeps → the number of the body's result."""
         self.can_join = bool(
             self.arrays
@@ -190,17 +190,15 @@ class _Join:
         return True
 
     def finish(self) -> _Joined:
-        f, found, carries = self.f, self.found, self.site.spec.carries
-        for w, k in self.arrays.items():
-            if any(x not in found.reads for x in self.uses.get(w, ())):
-                found.kept.append(k)
-        found.kept = sorted(set(found.kept))
+        """What it becomes, when all have been asked."""
+        f, found = self.f, self.found
+        kept = {k for w, k in self.arrays.items() if any(x not in found.reads for x in self.uses.get(w, ()))}
+        found.kept = sorted(kept)
         for x in self.site.args:
             found.captured.pop(x, None)  # the body has it already
         for w in found.loops:
             gets = (x for x in self.uses.get(w, ()) if x >= 0 and f.code[x][0] == GET)
             found.made += [(w, k) for k in sorted({f.code[x][2] for x in gets})]
-        assert all(k >= carries for k in found.kept)
         return found
 
 

@@ -1,8 +1,8 @@
 """Random programs in which loops within loops compute the same few terms again and again.
 
-Each of them runs in several ways (`ways`): traced, as a function of Rose; written in JavaScript; and by lists,
-loops and hyper-dual numbers of Python. These have nothing in common with the compiler: where that takes two
-values for one before there is any code, the interpreter and WebAssembly agree on what is wrong.
+Each of them runs in several ways (`ways`): traced, as a function of Rose; written in JavaScript; and by loops
+and hyper-dual numbers of Python. These have nothing in common with the compiler: where that takes two values
+for one before there is any code, the interpreter and WebAssembly agree on what is wrong.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from rose_core import (
     select,
     sin,
     sqrt,
+    struct,
     sum,
     value_and_grad,
     vec,
@@ -212,3 +213,25 @@ def test_elements_that_several_iterations_add_to_get_it_in_their_order(found) ->
     same(f, x, w)
     assert sum_of(found) == 1
     same(value_and_grad(total(f), [0, 1]), x, w)
+
+
+@pytest.mark.parametrize("n", range(4, 13))
+def test_any_number_of_iterations(n: int, monkeypatch) -> None:
+    """Two pairs of them go on together, one pair, or one iteration by itself."""
+    pairs = lane_loops.noted(monkeypatch, lambda of: of.pairs)
+    V, ends = Vec(n, Real), Vec(n, struct({"kept": R, "end": Real}))
+
+    def body(x, r):
+        def orbit(i):
+            _, kept = scan(T, Real, x[i], lambda s, j: (lambda y: [y, y])(s * x[i] - r[j]))
+            return kept, fori(T, Real, 0.1, lambda j, s: 0.5 * s + kept[j] * kept[j])
+
+        return vec(n, ends.elem, lambda i: dict(zip(("kept", "end"), orbit(i), strict=True)))
+
+    f = fn([V, R], ends, body)
+    draw = Random(n)
+    x, r = [draw.uniform(-1, 1) for _ in range(n)], [draw.uniform(-1, 1) for _ in range(T)]
+    same(f, x, r)
+    assert 2 in pairs
+    square = fn([V, R], Real, lambda x, r: (lambda y: sum(n, lambda i: y[i].end * y[i].kept[3]))(f(x, r)))
+    same(value_and_grad(square, [0, 1]), x, r)

@@ -91,6 +91,7 @@ THRESHOLDS = [
     (lower_loops, "_CHUNK", [1, 2, 3]),
     (parts, "LONGEST", [30, 100]),
     (recurrences, "_EFFORT_IN_CHOICE", [0]),
+    (recurrences, "_SHORT", [0, 1000]),
     (reuse, "_FAR", [0, 2]),
 ]
 """Constants of modules, and what they may be as well."""

@@ -40,7 +40,7 @@ from rose_core.wasm.lane_numbers import COMPARISONS, is_number
 from rose_core.wasm.lane_writer import Writer
 from rose_core.wasm.lanes import Beside, Column, Lanes
 from rose_core.wasm.layout import BASE, Place, size_of
-from rose_core.wasm.recurrence_code import RecurrenceWriter, Row, literal
+from rose_core.wasm.recurrence_code import RecurrenceWriter, Row, literal, steps
 from rose_core.wasm.recurrences import Recurrence
 from rose_core.wasm.strides import STEP, read
 from rose_core.wasm.windows import Window
@@ -64,8 +64,8 @@ class FlatWriter(Writer):
         """Indices from outside that recurrences have → code that pushes them."""
         self.frames: dict[int, Place] = {}
         """What recurrences keep for others in the same iteration → where both lanes of it are."""
-        self.rows: dict[int, Row] = {}
-        """Arrays that recurrences have in the iterations that are being written."""
+        self.rows: dict[tuple[int, int], Row] = {}
+        """Arrays that recurrences have in the iterations that are being written, and from which origin on."""
         self.ints: list[int] = []
         """The local variables of recurrences for indices and addresses."""
         self.ints_taken = 0
@@ -81,6 +81,7 @@ class FlatWriter(Writer):
                 del self.new[w.accumulator, w.column, ()]
         if lanes.in_turn:
             self.zeroed, self.new = windows, {}
+        self.pairs = 2 if _gains_by_pairs(lanes) and not self.new else 1
 
     def write(self) -> None:
         body, code, lanes = self.body, self.func.code, self.lanes
@@ -138,7 +139,7 @@ class FlatWriter(Writer):
         results = {self.block.results[k] for k in self.places}
         for get in recurrence.kept.values():
             if get not in results:
-                self.frames[get] = body.reserve(2 * size_of(self.func.types[get]))
+                self.frames[get] = body.reserve(2 * self.pairs * size_of(self.func.types[get]))
 
     def int_local(self) -> int:
         """A local variable for an index or an address, while the iterations run that are being written."""
@@ -152,8 +153,11 @@ class FlatWriter(Writer):
         if self.is_outside(x):
             return Row(self.body.place(x), 0)
         if x in self.frames:
-            return Row(self.frames[x], STEP, 2 * STEP)
-        if x not in self.rows:
+            pair_number = (self.origin - self.lanes.first) // 2 % self.pairs
+            place = self.frames[x].at(pair_number * 2 * size_of(self.func.types[x]))
+            return Row(place, STEP, 2 * STEP)
+        key = x, self.origin
+        if key not in self.rows:
             if x in self.lanes.elements:
                 place, apart = self._place(x), self.lanes.elements[x].step
             else:
@@ -162,8 +166,8 @@ class FlatWriter(Writer):
                 place = self.places[k].at(self.origin * apart)
             n = self.int_local()
             out += [self.address(place, apart), local_set(n)]
-            self.rows[x] = Row(Place(local_get(n), place.offset), apart)
-        return self.rows[x]
+            self.rows[key] = Row(Place(local_get(n), place.offset), apart)
+        return self.rows[key]
 
     def _beside(self, count: bytes) -> None:
         """Where rows turn out to be the same, iterations run one after the other."""
@@ -195,21 +199,41 @@ class FlatWriter(Writer):
         return bases
 
     def iteration(self, count: int) -> list[bytes]:
-        body, code, lanes = self.body, self.func.code, self.lanes
+        return self._iterations(count, [self.origin])
+
+    def together(self) -> list[bytes]:
+        return self._iterations(2, [self.origin + 2 * k for k in range(self.pairs)])
+
+    def _iterations(self, count: int, origins: Sequence[int]) -> list[bytes]:
+        """The code of ``count`` iterations side by side, from each of these origins on."""
+        lanes = self.lanes
         out: list[bytes] = []
         for step, local in self.steps.items():
             out += [local_get(self.i), i32_const(step // STEP), I32_MUL, local_set(local)]
         self.answers = {v: at(answer, self.origin)[2] != 0 for v, answer in lanes.answers.items()}
         known = dict(self.outside)
         known |= {v: i32_const(-answer) + I32X4_SPLAT for v, answer in self.answers.items()}
+        pairs = [(origin, dict(known)) for origin in origins]
         self.rows, self.ints_taken = {}, 0
         for v in lanes.values:
-            if v in lanes.recurrences:
-                writer = RecurrenceWriter(self, lanes.recurrences[v], count, known)
-                out += writer.write()
+            number = self.int_local() if v in lanes.recurrences else -1
+            writers: list[RecurrenceWriter] = []
+            for self.origin, known in pairs:
+                if number < 0:
+                    self.operation(v, known, out, self._read(v, count))
+                else:
+                    writers.append(RecurrenceWriter(self, lanes.recurrences[v], number, count, known))
+            out += steps(writers) if writers else []
+            for writer, (_, known) in zip(writers, pairs, strict=False):
                 known |= writer.ends()
-            else:
-                self.operation(v, known, out, self._read(v, count))
+        for self.origin, known in pairs:
+            out += self._give(known, count)
+        self.origin = origins[0]
+        return out
+
+    def _give(self, known: Mapping[int, bytes], count: int) -> list[bytes]:
+        """The code that adds what is ``known`` of ``count`` iterations, and writes their results."""
+        body, code, lanes, out = self.body, self.func.code, self.lanes, list[bytes]()
         if lanes.in_turn:
             out += self._add_in_turn(known, count)
             return out + self.results(known, count) + self.sums.add(known, count, self.is_alone)
@@ -329,6 +353,12 @@ class FlatWriter(Writer):
         for lane in range(count):
             out += self._add_lane(r, local_get(n), lane)
         return out
+
+
+def _gains_by_pairs(lanes: Lanes) -> bool:
+    """Whether it is worth to have two pairs of iterations go on together."""
+    apart = lanes.flows or lanes.unsure or lanes.in_turn
+    return bool(lanes.recurrences) and not apart and all(r.waits() for r in lanes.recurrences.values())
 
 
 def _is_short(lanes: Lanes, home: int, block: Block) -> bool:

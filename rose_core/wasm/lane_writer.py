@@ -58,6 +58,8 @@ class Writer(Numbers):
         """The iterations from the first to the second run side by side."""
         self.is_short = False
         """Whether the iterations side by side are unrolled."""
+        self.pairs = 1
+        """How many pairs of them run together."""
         self.is_alone = False
         """Whether the iteration that is being written runs before or after those."""
         self.origin = 0
@@ -76,6 +78,10 @@ class Writer(Numbers):
     def iteration(self, count: int) -> list[bytes]:
         """The code of ``count`` iterations side by side."""
         raise NotImplementedError
+
+    def together(self) -> list[bytes]:
+        """The code of those that run together."""
+        return self.iteration(2)
 
     def begin(self) -> list[bytes]:
         """Code before iterations run side by side."""
@@ -115,8 +121,8 @@ class Writer(Numbers):
         out, (first, last) = self.body.out[self.home], self.ends
         trips = last - first
         self.is_alone, self.origin = False, first
-        whole = trips & -2
-        step = [local_get(self.i), i32_const(2 * STEP), I32_ADD, local_tee(self.i)]
+        whole = trips - trips % (2 * self.pairs)
+        step = [local_get(self.i), i32_const(2 * self.pairs * STEP), I32_ADD, local_tee(self.i)]
         out += [*self.begin(), *self.sums.begin(), BASE, local_set(self.i)]
         if self.is_short:
             for self.origin in range(first, last, 2):
@@ -125,10 +131,11 @@ class Writer(Numbers):
         elif not self.block.is_whole:
             out += self._counted(count)
         else:
-            out += [LOOP, *self.iteration(2), *step, i32_const(whole * STEP), I32_LT_U, BR_IF_0, END]
-            if trips != whole:
+            out += [LOOP, *self.together(), *step, i32_const(whole * STEP), I32_LT_U, BR_IF_0, END]
+            for done in range(whole, trips, 2):
                 self.taken = self.start
-                out += self.iteration(1)
+                out += [i32_const(done * STEP), local_set(self.i)] if done > whole else []
+                out += self.iteration(min(2, trips - done))
         out += [*self.end(), *self.sums.end()]
 
     def _counted(self, count: bytes) -> list[bytes]:

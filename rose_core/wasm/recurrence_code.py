@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rose_core.encode import (
@@ -66,10 +66,14 @@ class Row:
 class RecurrenceWriter(Numbers):
     """Writes a recurrence in an iteration of the loop around, or in two side by side."""
 
-    def __init__(self, around: FlatWriter, found: Recurrence, count: int, known: Mapping[int, bytes]) -> None:
-        """``count``: of iterations; ``known``: what they have computed."""
+    def __init__(
+        self, around: FlatWriter, found: Recurrence, number: int, count: int, known: Mapping[int, bytes]
+    ) -> None:
+        """``number``: the local variable with the number of the step; ``count``: of iterations; ``known``:
+        what they have computed."""
         super().__init__(found.body)
         self.around = around
+        self.origin = around.origin
         self.found = found
         self.count = count
         self.known = {x: around.literals[literal(self.func, x)] for x in found.literals()}
@@ -86,8 +90,7 @@ class RecurrenceWriter(Numbers):
         """Code before the first step."""
         self.out: list[bytes] = []
         """That of a step."""
-        self.number = around.int_local()
-        """The local variable with the number of the step."""
+        self.number = number
         self.ids = ids = param_ids(self.func)
         if 0 in ids:
             self.indices[ids[0]] = local_get(self.number)
@@ -95,6 +98,8 @@ class RecurrenceWriter(Numbers):
             is_state = p <= found.site.spec.carries
             if is_state or p in ids:
                 self._bind(p, x, known, is_state)
+        self.kept = {k: around.row(get, self.before) for k, get in found.kept.items()}
+        """Number of a result of the body → where it is kept."""
 
     def new_local(self) -> int:
         return self.around.new_local()
@@ -116,23 +121,15 @@ class RecurrenceWriter(Numbers):
         elif p not in self.found.lines:
             self.indices[self.ids[p]] = around.scalars[x]
 
-    def write(self) -> list[bytes]:
-        """The code of all steps; after it, the state is what it ends with."""
-        func, site, j, out = self.func, self.found.site, self.number, self.out
+    def step(self) -> list[bytes]:
+        """The code of a step."""
+        func, out = self.func, self.out
         for v in self.found.order:
             self._do(v)
-        for k, get in self.found.kept.items():
-            self._keep(get, self.known[func.results[k]])
-        out += [self.known[func.results[k]] for k in range(site.spec.carries)]
-        out += map(local_set, reversed(self.state))
-        count = i32_const(site.spec.trips) if site.is_whole else self.around.scalars[site.count]
-        if site.spec.down:
-            before = [local_get(j), i32_const(1), I32_SUB, local_set(j)]
-            code = [count, local_set(j), LOOP, *before, *out, local_get(j), BR_IF_0, END]
-        else:
-            after = [local_get(j), i32_const(1), I32_ADD, local_tee(j), count, I32_LT_U, BR_IF_0, END]
-            code = [BASE, local_set(j), LOOP, *out, *after]
-        return [*self.before, *(code if site.is_whole else [count, IF, *code, END])]
+        for k, row in self.kept.items():
+            self._keep(row, self.known[func.results[k]])
+        out += [self.known[func.results[k]] for k in range(self.found.site.spec.carries)]
+        return [*out, *map(local_set, reversed(self.state))]
 
     def ends(self) -> dict[int, bytes]:
         """The ``GET`` of each used number that the state ends with → code that pushes it."""
@@ -171,7 +168,7 @@ class RecurrenceWriter(Numbers):
         lines = [self.found.lines[p] for p in along]
         terms = [self._index(v) for v in at]
         terms += [self._iteration(factor) for factor, _ in lines]
-        constant += sum(factor * self.around.origin + more for factor, more in lines)
+        constant += sum(factor * self.origin + more for factor, more in lines)
         both = b"".join([i32_const(constant), *(term + I32_ADD for term in terms), F64X2_OF_I32])
         apart = sum(factor for factor, _ in lines)
         return both + lanes_const(0.0, apart) + F64X2_ADD if apart and self.count == 2 else both
@@ -192,13 +189,13 @@ class RecurrenceWriter(Numbers):
     def _here(self, element: Element) -> tuple[bytes, int, int]:
         """Code that pushes where an element of the first lane is, without an offset; that; and the bytes
         to the second lane's."""
-        row, around = self.rows[element.of], self.around
+        row = self.rows[element.of]
         wide, offset, apart = row.step // STEP, element.offset, row.apart
         terms = [self._scaled(x, size * wide) for x, size in element.at]
         for p, size in element.along:
             factor, constant = self.found.lines[p]
             terms.append(self._iteration(factor * size * wide))
-            offset += (factor * around.origin + constant) * size
+            offset += (factor * self.origin + constant) * size
             apart += factor * size * wide
         place = row.place.at(offset * wide)
         if not terms:
@@ -221,13 +218,31 @@ class RecurrenceWriter(Numbers):
             self.out += [local_get(n), extract_lane(lane), F64_ADD]
         self.out.append(store("f", offset))
 
-    def _keep(self, get: int, x: bytes) -> None:
+    def _keep(self, row: Row, x: bytes) -> None:
         """Write what is kept of a step."""
-        row = self.around.row(get, self.before)
         n = self.around.int_local()
         self.out += [local_get(self.number), i32_const(row.step), I32_MUL, local_set(n)]
         here = row.place.plus(local_get(n))
         self.out += write(here, row.place.offset, row.apart, x, self.count, self.new_local)
+
+
+def steps(writers: Sequence[RecurrenceWriter]) -> list[bytes]:
+    """The code of all steps of a recurrence in pairs of iterations, each step of all of them before the next.
+
+    After it, the states are what they end with.
+    """
+    first = writers[0]
+    site, j = first.found.site, first.number
+    before = [code for writer in writers for code in writer.before]
+    out = [code for writer in writers for code in writer.step()]
+    count = i32_const(site.spec.trips) if site.is_whole else first.around.scalars[site.count]
+    if site.spec.down:
+        down = [local_get(j), i32_const(1), I32_SUB, local_set(j)]
+        code = [count, local_set(j), LOOP, *down, *out, local_get(j), BR_IF_0, END]
+    else:
+        up = [local_get(j), i32_const(1), I32_ADD, local_tee(j), count, I32_LT_U, BR_IF_0, END]
+        code = [BASE, local_set(j), LOOP, *out, *up]
+    return [*before, *(code if site.is_whole else [count, IF, *code, END])]
 
 
 def literal(func: Func, x: int) -> bytes:

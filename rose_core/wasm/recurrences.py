@@ -2,8 +2,8 @@
 
     for i:  s = x[i];  for k < 100:  s = a[k] * s + b     →     the same with (x[i], x[i + 1])
 
-Every step of such a recurrence waits for the one before it, so in lanes two of them take the time of one. The
-state is numbers, and the body nothing but operations on these, on elements of arrays, and on indices that are
+Every step of such a recurrence waits for the one before it, so in lanes two of them take the time of one; and
+where steps are short, two such pairs take hardly more than one, as they wait together. The state is numbers, and the body nothing but operations on these, on elements of arrays, and on indices that are
 the same in both lanes; it may keep numbers of every step, and add to accumulators.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rose_core.language.demand import Demand
 from rose_core.language.ir import ADD_TO, GET, INDEX, PARAM, REF_INDEX, LoopSite
-from rose_core.language.ops import EFFORT, OPS, TABLE_END, by_name
+from rose_core.language.ops import EFFORT, LIBRARY, OPS, TABLE_END, by_name
 from rose_core.language.queries import is_flat, param_ids
 from rose_core.language.types import BOOL, Array, Fin, Ref, is_memory, is_tape
 from rose_core.wasm.enclosed import Enclosed
@@ -37,6 +37,9 @@ USUAL_STEPS = 16
 _EFFORT_IN_CHOICE = 4
 """How much is to be computed for a choice that the next step waits for, which is foretold without lanes."""
 
+_SHORT, _EFFORT_APART = 64, 3
+"""The most effort of a step of which two pairs go on together, and the least for a number that is read or
+written lane by lane."""
 
 Index = tuple[list[int], list[int], int]
 """As a sum: parameters that follow the iteration, indices that are the same in both lanes, and a constant."""
@@ -125,6 +128,19 @@ class Recurrence:
             else:
                 effort -= self.elements[given[0] if op == ADD_TO else v].of in self.rows
         return effort - len(self.kept)
+
+    def waits(self) -> bool:
+        """Whether a step is so short that it does little but wait for the one before it."""
+        code, effort, taken_apart = self.body.func.code, 0, 0
+        for v in self.order:
+            op, *given = code[v]
+            if op in LIBRARY:
+                return False
+            if op < TABLE_END:
+                effort += EFFORT[op]
+            elif self.elements[given[0] if op == ADD_TO else v].of in self.rows:
+                taken_apart += 1 + (op == ADD_TO)
+        return _EFFORT_APART * taken_apart <= effort <= _SHORT
 
 
 def recurrence(body: Body, number: int, v: int, kept: Container[int]) -> Recurrence | None:

@@ -3,8 +3,9 @@
     for i:  s = x[i];  for k < 100:  s = a[k] * s + b     →     the same with (x[i], x[i + 1])
 
 Every step of such a recurrence waits for the one before it, so in lanes two of them take the time of one; and
-where steps are short, two such pairs take hardly more than one, as they wait together. The state is numbers, and the body nothing but operations on these, on elements of arrays, and on indices that are
-the same in both lanes; it may keep numbers of every step, and add to accumulators.
+where steps are short, two such pairs take hardly more than one, as they wait together. The state is numbers,
+and the body nothing but operations on these, on elements of arrays, and on indices; it may keep numbers of
+every step, and add to accumulators.
 """
 
 from __future__ import annotations

@@ -169,6 +169,19 @@ def test_what_is_kept_of_steps(found) -> None:
     same(value_and_grad(f, [0, 1, 2, 3, 4]), *point(5))
 
 
+def test_what_is_kept_once_and_given_twice() -> None:
+    twice = struct({"p": R, "q": R, "r": Real, "s": Real})
+
+    def orbit(i, x, r):
+        end, kept = scan(T, Real, x[i], lambda s, j: (lambda y: [y, y])(s * x[i] - r[j]))
+        return {"p": kept, "q": kept, "r": end, "s": end}
+
+    f = fn([X, R], Vec(N, twice), lambda x, r: vec(N, twice, lambda i: orbit(i, x, r)))
+    for row in same(f, *point(9)[:2]):
+        assert [*row.p] == [*row.q]
+        assert row.r == row.s == row.p[T - 1]
+
+
 def test_while_loops_end_by_themselves(found) -> None:
     def body(x):
         return vec(N, Real, lambda i: while_loop(Real, x[i], lambda s: s < 3.0, lambda s: 1.5 * s + 0.1))

@@ -167,7 +167,10 @@ def in_lanes(body: Body, number: int, columns: Mapping[int, int]) -> Lanes | Non
         return None
     if not block.is_whole and (lanes.first or lanes.last < block.trips):
         return None
-    made = [r for r in results if not is_number(func.type_of(r)) and not _is_kept(func, lanes, r)]
+    kept = [block.results[k] for k in columns if _is_kept(func, lanes, block.results[k])]
+    if len(set(kept)) < len(kept):
+        return None  # what is kept is written to one place
+    made = [r for r in results if not is_number(func.type_of(r)) and r not in kept]
     if not all(_is_row(func, number, r) for r in made):
         return None
     operations = sum(EFFORT[op] for op in (func.code[v][0] for v in lanes.values) if op < TABLE_END)
@@ -276,7 +279,8 @@ def _take_recurrence(body: Body, lanes: Lanes, v: int, pieces: Pieces) -> bool:
 
 def _is_kept(func: Func, lanes: Lanes, v: int) -> bool:
     """Whether ``v`` is what a recurrence keeps of its steps."""
-    return v >= 0 and func.code[v][0] == GET and func.code[v][1] in lanes.recurrences
+    is_array = not is_number(func.type_of(v))
+    return is_array and v >= 0 and func.code[v][0] == GET and func.code[v][1] in lanes.recurrences
 
 
 def _changes_at_ends(pieces: Sequence[Piece], trips: int) -> bool:

@@ -133,6 +133,19 @@ def test_steps_that_are_not(name: str, found) -> None:
     same(value_and_grad(total(f), [0, 1, 2, 3, 4]), *point(2))
 
 
+def test_a_small_grid_of_orbits_is_not_unrolled(found) -> None:
+    def body(x, y):
+        def orbit(i, j):
+            return fori(T, Real, 0.5, lambda k, s: s * x[i] - y[j] * 0.1 * real(i) + 0.01 * real(k))
+
+        return sum(N, lambda i: sum(N, lambda j: orbit(i, j) ** 2))
+
+    f = fn([X, X], Real, body)
+    same(f, point(3)[0], point(4)[0])
+    assert sum_of(found) == 1
+    same(value_and_grad(f, [0, 1]), point(3)[0], point(4)[0])
+
+
 def test_as_many_steps_as_are_known_when_it_runs(found) -> None:
     def body(x, r, m, c, a, n):
         return vec(N, Real, lambda i: fori(n, Real, x[i], lambda j, s: s * x[i] + m[i][j]))

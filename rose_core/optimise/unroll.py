@@ -31,7 +31,7 @@ from rose_core.language.ir import (
     operands,
 )
 from rose_core.language.ops import BINARY_END, EFFORT, OPS, by_name
-from rose_core.language.queries import among, inner_first, path_of, places
+from rose_core.language.queries import among, inner_first, opcodes, path_of, places
 from rose_core.language.replay import copied
 from rose_core.language.types import REAL, TAN, Array, Ref, Type, is_memory, is_tape
 from rose_core.optimise import jam
@@ -153,6 +153,7 @@ def _short_loops(f: Func, in_loop: bool) -> tuple[set[int], dict[int, list[int]]
                 or (written <= MOST_ROWS_IN_LOCALS and not stay and _in_locals(f, inside[number], often))
             )
             and not _is_peeled(f, number)
+            and (trips <= _COORDINATES or not _has_states(f, inside[number]))
             and not _stays_for_lanes(f, number, trips, parts, is_short)
         ):
             saved += trips * (f.trips_of(block.parent) if block.parent else USUAL_TRIPS)
@@ -224,6 +225,12 @@ def _is_peeled(f: Func, number: int) -> bool:
         work += max(CondSite(f, f.code[v]).functions, key=lambda side: len(side.code)).code
     effort = sum(EFFORT[ins[0]] for ins in work if ins[0] in _ON_NUMBERS)
     return bool(choices) and effort > _LITTLE and all(only_at_ends(f, v) for v in choices)
+
+
+def _has_states(f: Func, numbers: Sequence[int]) -> bool:
+    """Whether a loop with a state is in one of these blocks: to count such loops takes no time beside them,
+    and they may run in lanes."""
+    return LOOP in opcodes(f) and any(f.code[v][0] == LOOP for k in numbers for v in f.blocks[k].order)
 
 
 def _add_up(f: Func, numbers: Sequence[int]) -> bool:

@@ -31,6 +31,8 @@ Element = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Promoted:
+    """The body of a backward loop that adds up in its state."""
+
     body: Func
     """With the sums after the state."""
     elements: list[Element]

@@ -6,7 +6,6 @@ import json
 from random import Random
 
 import pytest
-from hyperdual import HyperDual
 from random_repeats import Repeats
 
 from e2e.node import Run, evaluate
@@ -30,11 +29,9 @@ def test_values_and_gradients(node: Run, seeds: range) -> None:
     found = evaluate(node, body)
     assert isinstance(found, list)
     for program, (value, *gradients) in zip(programs, found, strict=True):
-        *point, m = program.args
         draw = Random(program.n)
-        directions = [[draw.uniform(-1, 1) for _ in x] for x in point]
-        numbers = [[*map(HyperDual, *ways)] for ways in zip(point, directions, strict=True)]
-        expected, has_kink = program.plain(*numbers, m)
+        directions = [[draw.uniform(-1, 1) for _ in x] for x in program.args[:2]]
+        expected, has_kink = program.plain(directions)
         terms = [g * d for of in zip(gradients, directions, strict=True) for g, d in zip(*of, strict=True)]
         scale = 1.0 + abs(expected.value) + sum(map(abs, terms))
         assert abs(value - expected.value) < 1e-12 * scale

@@ -148,20 +148,6 @@ class Orbits:
             kinds.append(lambda: select(ieq(T, i, imod(3, j)), a, b))
         return draw.choice(kinds)()
 
-    def total(self):
-        """A Real of the same arguments."""
-        f = self.function
-        if self.result is Real:
-            return f
-
-        def square(*args):
-            rows = f(*args)
-            if self.result == Vec(N, Real):
-                return sum(N, lambda i: rows[i] * rows[i])
-            return sum(N, lambda i: sum(T, lambda j: rows[i][j] * rows[i][j]))
-
-        return fn(f.func.param_types, Real, square)
-
     def args(self):
         draw = Random(self.seed + 2)
 
@@ -170,3 +156,17 @@ class Orbits:
 
         x, r, m, c = numbers(N), numbers(T), [numbers(T) for _ in range(N)], [numbers(N) for _ in range(T)]
         return x, r, m, c, draw.uniform(-1, 1), draw.randrange(T), numbers(N + T)
+
+
+def total(f):
+    """The sum of the squares of all that a function gives; itself if it gives a Real."""
+    if f.func.ret is Real:
+        return f
+
+    def squares(*args):
+        rows = f(*args)
+        if f.func.ret == Vec(N, Real):
+            return sum(N, lambda i: rows[i] * rows[i])
+        return sum(N, lambda i: sum(T, lambda j: rows[i][j] * rows[i][j]))
+
+    return fn(f.func.param_types, Real, squares)

@@ -67,9 +67,11 @@ class Repeats:
         v = f"Vec({self.n}, Real)"
         return Written(self.n).program(self.whole, x=v, y=v, m=f"Vec({self.n}, {v})")
 
-    def plain(self, x, y, m) -> tuple[HyperDual, bool]:
-        """What it gives, by Python, and whether it has a kink here."""
-        ops = Plain(self.n)
+    def plain(self, *directions: Sequence[Sequence[float]]) -> tuple[HyperDual, bool]:
+        """What it gives of its arguments, by Python, with derivatives along up to two directions of ``x`` and
+        ``y``; and whether it has a kink here."""
+        ops, (*point, m) = Plain(self.n), self.args
+        x, y = ([*map(HyperDual, *ways)] for ways in zip(point, *directions, strict=True))
         found = lifted(self.whole(ops, {"x": x, "y": y, "m": m}))
         return found, ops.has_kink
 

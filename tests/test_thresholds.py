@@ -8,10 +8,10 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+import random_orbits
 from differences import assert_derivatives
 from engines import engines
 from random_nests import RandomNest
-from random_orbits import Orbits
 from random_programs import flat
 from random_rules import Rule
 from random_updates import N, program
@@ -115,9 +115,9 @@ def ruled(seed: int):
 
 
 def orbiting(seed: int):
-    orbits = Orbits(4000 + seed)
-    total = orbits.total()
-    return [total, value_and_grad(total, [0, 1, 2, 3, 4, 6])], orbits.args()
+    orbits = random_orbits.Orbits(4000 + seed)
+    f = random_orbits.total(orbits.function)
+    return [f, value_and_grad(f, [0, 1, 2, 3, 4, 6])], orbits.args()
 
 
 @pytest.mark.parametrize("make", [nests, updated, ruled, orbiting])

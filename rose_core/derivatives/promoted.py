@@ -17,7 +17,8 @@ from rose_core.language.ir import ADD_TO, PARAM, REF_INDEX, Func
 from rose_core.language.ops import by_name
 from rose_core.language.queries import among, places
 from rose_core.language.replay import Replay
-from rose_core.language.types import REAL, UNIT
+from rose_core.language.types import REAL
+from rose_core.optimise.other_loops import with_sums
 
 _ADD = by_name["add"].code
 _ADDITIONS = among([ADD_TO])
@@ -37,6 +38,18 @@ class Promoted:
     """With the sums after the state."""
     elements: list[Element]
     """What each of them is of."""
+    of: Func
+    """The body that adds to these."""
+
+    def places(self, b: Builder, args: Sequence[int]) -> list[int]:
+        """The elements, where ``args`` are the body's parameters."""
+        found = []
+        for k, *indices in self.elements:
+            r = args[k]
+            for i in indices:
+                r = b.ref_index(r, args[i] if i >= 0 else b.const(*self.of.pool[~i]))
+            found.append(r)
+        return found
 
 
 def promoted(body: Func, carries: int, has_trips: bool) -> Promoted | None:
@@ -52,19 +65,13 @@ def promoted(body: Func, carries: int, has_trips: bool) -> Promoted | None:
     elements = list(dict.fromkeys(sites.values()))
     if not elements or len(elements) > _MOST:
         return None
-    copy = Func(body.name, [], UNIT)
-    copy.effects = body.effects
-    b = Builder(copy)
-    first = 1 + carries
-    args = [b.param(t) for t in body.params[:first]]
-    sums = [b.param(REAL) for _ in elements]
-    args += [b.param(t) for t in body.params[first:]]
+    b, args, sums = with_sums(body, carries, len(elements))
     replay = _Adding(body, b, args, sites)
     results = replay.run()
     # the terms of a step first, so that the next one waits for one addition
     ends = [b.binary(_ADD, x, replay.terms[element]) for x, element in zip(sums, elements, strict=True)]
-    copy.blocks[0].results = [*results[:carries], *ends, *results[carries:]]
-    return Promoted(copy, elements)
+    b.func.blocks[0].results = [*results[:carries], *ends, *results[carries:]]
+    return Promoted(b.func, elements, body)
 
 
 def _element(body: Func, v: int, carries: int) -> Element | None:

@@ -26,6 +26,7 @@ from rose_core.language.ir import CondSite, Func, LoopSite, Spec
 from rose_core.language.ops import code
 from rose_core.language.queries import takes_accumulators
 from rose_core.language.types import REAL, RUN, UNIT, Ref, Type, array, real, ref
+from rose_core.optimise.outside import has_trips
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,17 +172,11 @@ def loop(reverse: Reverse, v: int, site: LoopSite, iterations: Iterations) -> No
     count = reverse.value(site.count)
     if site.test:
         count = reverse.fetch(_result(reverse, v, iterations.kept_carries))
-    has_trips = not site.test and site.count < 0 and reverse.func.pool[~site.count][0] > 0
-    more = promoted(made.func, len(start), has_trips)
-    elements = more.elements if more else []
-    new = Spec(len(start) + len(elements), spec.index, down=not spec.down)
-    backward = more.body if more else made.func
-    result = b.loop(new, count, backward, [*start, *(b.real(0.0) for _ in elements)], passed)
-    for j, (k, *indices) in enumerate(elements, len(start)):
-        place = passed[k - 1 - len(start)]
-        for i in indices:
-            literal = made.func.pool[~i] if i < 0 else None
-            place = b.ref_index(place, b.const(*literal) if literal else passed[i - 1 - len(start)])
+    more = promoted(made.func, len(start), has_trips(reverse.func, site))
+    state = start if more is None else [*start, *(b.real(0.0) for _ in more.elements)]
+    new = Spec(len(state), spec.index, down=not spec.down)
+    result = b.loop(new, count, more.body if more else made.func, state, passed)
+    for j, place in enumerate(more.places(b, [0, *start, *passed]) if more else (), len(start)):
         b.add_to(place, b.get(result, j))
     for j, k in enumerate(active):
         reverse.contribute_any(site.state[k], b.get(result, j))

@@ -32,10 +32,10 @@ from rose_core.language.ir import (
 from rose_core.language.ops import EFFORT, TABLE_END, by_name
 from rose_core.language.queries import among, opcodes, places, remembered, uses_of
 from rose_core.language.replay import Verbatim, copied
-from rose_core.language.types import REAL, UNIT
+from rose_core.language.types import REAL
 from rose_core.optimise.copies import stays
 from rose_core.optimise.movable import cannot_fail
-from rose_core.optimise.other_loops import OtherLoops
+from rose_core.optimise.other_loops import OtherLoops, with_sums
 
 _ADD = by_name["add"].code
 _LOOPS = among([LOOP])
@@ -250,14 +250,9 @@ class _Joining(OtherLoops):
     def _body(self, site: LoopSite, found: _Joined) -> Func:
         """The body of the loop with those that become part of it."""
         f, body, carries = self.func, site.body, site.spec.carries
-        copy = Func(body.name, [], UNIT)
-        copy.effects = body.effects
-        b = Builder(copy)
-        first = 1 + carries
-        args = [b.param(t) for t in body.params[:first]]
-        sums = {r: b.param(REAL) for r in found.sums}
-        args += [b.param(t) for t in body.params[first:]]
-        env = dict(zip(site.args, args[first:], strict=True))
+        b, args, numbers = with_sums(body, carries, len(found.sums))
+        sums = dict(zip(found.sums, numbers, strict=True))
+        env = dict(zip(site.args, args[1 + carries :], strict=True))
         env |= {x: b.param(f.type_of(x)) for x in found.captured}
         results = Verbatim(body, b, args).run()
 
@@ -279,5 +274,5 @@ class _Joining(OtherLoops):
                     env[x] = b.op(op, *map(known, given), type=f.types[x])
         made = [known(f.blocks[f.code[w][1]].results[k]) for w, k in found.made]
         kept = [results[k] for k in found.kept]
-        copy.blocks[0].results = [*results[:carries], *sums.values(), *kept, *made]
-        return copy
+        b.func.blocks[0].results = [*results[:carries], *sums.values(), *kept, *made]
+        return b.func

@@ -8,6 +8,21 @@ from typing import Any
 from rose_core.language.builder import Builder
 from rose_core.language.ir import Func, LoopSite
 from rose_core.language.replay import Verbatim
+from rose_core.language.types import REAL, UNIT
+
+
+def with_sums(body: Func, carries: int, count: int) -> tuple[Builder, list[int], list[int]]:
+    """A body without instructions, whose state has ``count`` more numbers after those of another.
+
+    Its builder, what stands for the parameters of that, and the numbers.
+    """
+    copy = Func(body.name, [], UNIT)
+    copy.effects = body.effects
+    b = Builder(copy)
+    first = 1 + carries
+    args = [b.param(t) for t in body.params[:first]]
+    sums = [b.param(REAL) for _ in range(count)]
+    return b, [*args, *(b.param(t) for t in body.params[first:])], sums
 
 
 class OtherLoops(Verbatim):

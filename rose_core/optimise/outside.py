@@ -74,13 +74,13 @@ def outside(f: Func) -> Func:
 @remembered
 def _outside(f: Func) -> Func:
     sites = {v: LoopSite(f, ins) for v, ins in enumerate(f.code) if ins[0] == LOOP}
-    known = {v: (site.spec.carries, _has_trips(f, site)) for v, site in sites.items()}
+    known = {v: (site.spec.carries, has_trips(f, site)) for v, site in sites.items()}
     bodies = {v: made for v, site in sites.items() if (made := _given(site.body, known[v]))}
     # a loop that comes out of one with a state may be the same in all iterations of those around that, too
     return hoisted(copied(f, _Moving, bodies)) if bodies else f
 
 
-def _has_trips(f: Func, site: LoopSite) -> bool:
+def has_trips(f: Func, site: LoopSite) -> bool:
     """Whether a loop is known to run at least once."""
     return not site.test and site.count < 0 and f.pool[~site.count][0] > 0
 

@@ -307,9 +307,16 @@ class FlatWriter(Writer):
     def _number(self, of: Sequence[Piece], count: int) -> bytes:
         """Code that makes a number of an index that follows the iterations."""
         _, factor, constant = at(of, self.origin)
-        iteration = [local_get(self.i), i32_const(3), I32_SHR_U, i32_const(factor), I32_MUL]
-        here = [*iteration, i32_const(factor * self.origin + constant), I32_ADD, F64X2_OF_I32]
+        return self.as_number(factor, factor * self.origin + constant, count)
+
+    def as_number(self, factor: int, constant: int, count: int, more: Sequence[bytes] = ()) -> bytes:
+        """Code that makes a number of ``factor`` iterations, a constant, and more indices, added up."""
+        here = [self.times(factor), i32_const(constant), I32_ADD, *(x + I32_ADD for x in more), F64X2_OF_I32]
         return b"".join(here if count == 1 else [*here, lanes_const(0.0, factor), F64X2_ADD])
+
+    def times(self, factor: int) -> bytes:
+        """Code that pushes the iteration, counted from the origin, so many times."""
+        return local_get(self.i) + i32_const(3) + I32_SHR_U + i32_const(factor) + I32_MUL
 
     def _place(self, v: int) -> Place:
         """Where an element is in the iteration that iterations are counted from."""

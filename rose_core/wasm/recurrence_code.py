@@ -15,7 +15,6 @@ from rose_core.encode import (
     I32_ADD,
     I32_LT_U,
     I32_MUL,
-    I32_SHR_U,
     I32_SUB,
     I32X4_SPLAT,
     IF,
@@ -24,7 +23,6 @@ from rose_core.encode import (
     extract_lane,
     f64_const,
     i32_const,
-    lanes_const,
     load,
     local_get,
     local_set,
@@ -166,16 +164,12 @@ class RecurrenceWriter(Numbers):
         """Code that makes a number of an index in lanes."""
         along, at, constant = self.found.index(x)
         lines = [self.found.lines[p] for p in along]
-        terms = [self._index(v) for v in at]
-        terms += [self._iteration(factor) for factor, _ in lines]
-        constant += sum(factor * self.origin + more for factor, more in lines)
-        both = b"".join([i32_const(constant), *(term + I32_ADD for term in terms), F64X2_OF_I32])
-        apart = sum(factor for factor, _ in lines)
-        return both + lanes_const(0.0, apart) + F64X2_ADD if apart and self.count == 2 else both
-
-    def _iteration(self, factor: int) -> bytes:
-        """Code that pushes the iteration, counted from the origin, so many times."""
-        return local_get(self.around.i) + i32_const(3) + I32_SHR_U + i32_const(factor) + I32_MUL
+        pushed = [self._index(v) for v in at]
+        if not lines:
+            return b"".join([i32_const(constant), *(push + I32_ADD for push in pushed), F64X2_OF_I32])
+        factor = sum(factor for factor, _ in lines)
+        constant += factor * self.origin + sum(more for _, more in lines)
+        return self.around.as_number(factor, constant, self.count, pushed)
 
     def _scaled(self, x: int, size: int) -> bytes:
         """Code that pushes how many bytes it is to what has this index."""
@@ -194,7 +188,7 @@ class RecurrenceWriter(Numbers):
         terms = [self._scaled(x, size * wide) for x, size in element.at]
         for p, size in element.along:
             factor, constant = self.found.lines[p]
-            terms.append(self._iteration(factor * size * wide))
+            terms.append(self.around.times(factor * size * wide))
             offset += (factor * self.origin + constant) * size
             apart += factor * size * wide
         place = row.place.at(offset * wide)

@@ -123,23 +123,28 @@ class Recurrence:
         for v in self.order:
             if v in self.shared:
                 continue
-            op, *given = code[v]
+            op = code[v][0]
             if op < TABLE_END:
                 effort += EFFORT[op]
             else:
-                effort -= self.elements[given[0] if op == ADD_TO else v].of in self.rows
+                effort -= self._is_apart(v)
         return effort - len(self.kept)
+
+    def _is_apart(self, v: int) -> bool:
+        """Whether a read or an addition goes to a row of its own for each lane."""
+        op, *given = self.body.func.code[v]
+        return self.elements[given[0] if op == ADD_TO else v].of in self.rows
 
     def waits(self) -> bool:
         """Whether a step is so short that it does little but wait for the one before it."""
         code, effort, taken_apart = self.body.func.code, 0, 0
         for v in self.order:
-            op, *given = code[v]
+            op = code[v][0]
             if op in LIBRARY:
                 return False
             if op < TABLE_END:
                 effort += EFFORT[op]
-            elif self.elements[given[0] if op == ADD_TO else v].of in self.rows:
+            elif self._is_apart(v):
                 taken_apart += 1 + (op == ADD_TO)
         return _EFFORT_APART * taken_apart <= effort <= _SHORT
 

@@ -144,7 +144,9 @@ def lanes_const(first: float, second: float) -> bytes:
     return simd(0x0C) + struct.pack("<dd", first, second)
 
 
-F64X2_SPLAT, I32X4_SPLAT, F64X2_ADD, F64X2_SUB = map(simd, (0x14, 0x11, 0xF0, 0xF1))
+F64X2_SPLAT, I32X4_SPLAT, F64X2_ADD, F64X2_SUB, F64X2_NE = map(simd, (0x14, 0x11, 0xF0, 0xF1, 0x48))
+F64X2_PMIN, F64X2_PMAX = map(simd, (0xF6, 0xF7))
+"""The second of two numbers where it is less, or greater, and else the first: no less for a NaN."""
 V128_AND, V128_ANDNOT, V128_OR = map(simd, (0x4E, 0x4F, 0x50))
 F64X2_OF_I32 = I32X4_SPLAT + simd(0xFE)
 """A whole number as an f64 in both lanes, for which nothing is waited that was in a register before."""

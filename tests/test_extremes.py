@@ -6,6 +6,7 @@ import builtins
 import math
 import random
 
+import lane_loops
 import pytest
 from random_iterations import Iterations
 from test_growth import functions
@@ -39,6 +40,7 @@ from rose_core.derivatives import expand
 from rose_core.derivatives.expand import Expansion
 from rose_core.derivatives.extremes import FEWEST_TRIPS
 from rose_core.recording.rebuild import expanded
+from rose_core.wasm.lane_code import FlatWriter
 from rose_core.wasm.program import Program
 
 N, M = 3, 20
@@ -225,6 +227,25 @@ def test_in_a_choice_and_in_a_loop() -> None:
     f = fn([v], Real, body)
     x = [p for p, _ in points(M, 6)]
     assert slopes(f, (x,)) == pytest.approx(forward(f, (x,)), rel=1e-9, abs=1e-10)
+
+
+def test_for_each_of_many(monkeypatch) -> None:
+    """What a loop around finds for each of its iterations is found in lanes: only the way back chooses."""
+    v, w = Vec(7, Real), Vec(M, Real)
+    f = fn(
+        [v, w],
+        Real,
+        lambda x, y: sum(7, lambda i: fori(M, Real, 0.75, lambda j, s: min(s, (x[i] - y[j]) ** 2))),
+    )
+    noted = lane_loops.noted(
+        monkeypatch, lambda of: len(of.lanes.recurrences) if isinstance(of, FlatWriter) else 0
+    )
+    x, y = ([p for p, _ in points(n, seed)] for n, seed in ((7, 3), (M, 4)))
+    x[3] = y[7] + 1.0  # farther than the start
+    x[5] = (y[2] + y[11]) / 2
+    y[11] = 2 * x[5] - y[2]
+    assert slopes(f, (x, y)) == pytest.approx(forward(f, (x, y)), rel=1e-13, abs=1e-15)
+    assert 1 in noted
 
 
 def test_second_derivatives() -> None:

@@ -81,6 +81,8 @@ OPERATIONS = {
     "div": lambda x, y: x / y,
     "min": min,
     "max": max,
+    **{f"min {c}": lambda x, y, c=c: min(y, c) for c in (0.0, -0.0, 0.5, math.nan, -math.inf)},
+    **{f"max {c}": lambda x, y, c=c: max(c, y) for c in (0.0, -0.0, 0.5, math.nan, math.inf)},
     "neg": lambda x, y: neg(x),
     "abs": lambda x, y: abs(x),
     "sqrt": lambda x, y: sqrt(x),

@@ -19,6 +19,7 @@ from rose_core import (
     imin,
     imod,
     max,
+    min,
     real,
     scan,
     select,
@@ -97,6 +98,9 @@ STEPS = {
     "indices of steps": lambda s, i, j, x, r, m, c, a, n: 0.5 * s * x[i] + m[i][imod(T, iadd(99, j, 5))],
     "an index from outside": lambda s, i, j, x, r, m, c, a, n: 0.5 * s * x[i] + m[i][n] * r[n],
     "a choice": lambda s, i, j, x, r, m, c, a, n: select(s > 0.2, 0.5 * s * x[i] - r[j], sqrt(1.0 + s * s)),
+    "the largest": lambda s, i, j, x, r, m, c, a, n: max(s, r[j] * m[i][j]),
+    "the least": lambda s, i, j, x, r, m, c, a, n: min(s, c[j][i] - x[i]),
+    "what stays between two": lambda s, i, j, x, r, m, c, a, n: min(1.0, max(0.0, s + c[j][i])),
     "what is computed together": lambda s, i, j, x, r, m, c, a, n: sin(s * x[i]) * r[j] + 0.1 * s,
 }
 
@@ -110,7 +114,7 @@ def test_steps_in_lanes(name: str, found) -> None:
 
 
 ALONE = {
-    "what the next step waits for": lambda s, i, j, x, r, m, c, a, n: max(s, m[i][j]),
+    "little beside what is taken apart": lambda s, i, j, x, r, m, c, a, n: max(s, m[i][j]),
     "indices that are looked up": lambda s, i, j, x, r, m, c, a, n: 0.5 * s + m[imin(N, i, imod(N, j))][j],
     "loops in steps": lambda s, i, j, x, r, m, c, a, n: 0.5 * s + sum(T, lambda k: r[k] * s * m[i][k]),
 }
@@ -120,6 +124,7 @@ ALONE = {
 def test_steps_that_are_not(name: str, found) -> None:
     f = each(ALONE[name])
     same(f, *point(1))
+    assert not sum_of(found)
     same(value_and_grad(total(f), [0, 1, 2, 3, 4]), *point(2))
 
 

@@ -90,7 +90,6 @@ THRESHOLDS = [
     (layout, "MOST_POINTERS", [1, 4]),
     (lower_loops, "_CHUNK", [1, 2, 3]),
     (parts, "LONGEST", [30, 100]),
-    (recurrences, "_EFFORT_IN_CHOICE", [0]),
     (recurrences, "_SHORT", [0, 1000]),
     (reuse, "_FAR", [0, 2]),
 ]

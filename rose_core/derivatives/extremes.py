@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from rose_core.derivatives.iterations import (
     AsItIs,
     as_it_is,
+    gives_first,
     leave,
     new_function,
     of_iteration,
@@ -24,7 +25,7 @@ from rose_core.derivatives.iterations import (
 )
 from rose_core.derivatives.remat import may_run_again
 from rose_core.derivatives.replaced import last_replaced, replaced
-from rose_core.language.builder import Builder
+from rose_core.language.builder import COUNT, Builder
 from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, Spec, operands
 from rose_core.language.ops import code
 from rose_core.language.queries import opcodes, remembered, uses_of
@@ -34,7 +35,9 @@ from rose_core.language.types import BOOL, REAL, Type
 FEWEST_TRIPS = 4
 """The fewest iterations for which it is done."""
 
-_MIN, _MAX, _LT, _GT, _SELECT = map(code, ("min", "max", "lt", "gt", "select"))
+_MIN, _MAX, _LT, _GT, _SELECT, _REAL, _INDEX = map(
+    code, ("min", "max", "lt", "gt", "select", "real", "index")
+)
 
 
 def by_extremes(f: Func) -> Func:
@@ -166,35 +169,39 @@ class _ByExtremes(Replay):
 def _searched(
     b: Builder, site: LoopSite, candidates: Sequence[int], count: int, state: list[int], args: list[int]
 ) -> list[int]:
-    body, index = site.body, site.spec.index
+    body, spec = site.body, site.spec
     least = [body.code[x][0] == _MIN for x in body.results]
+    number = REAL if b.open[-1] else spec.index  # of the loop around, each lane may have another
     start = []
     for s, is_least in zip(state, least, strict=True):
-        start += [s, b.const(0, index), b.const(math.inf if is_least else -math.inf, REAL)]
-    search = b.loop(Spec(len(start), index), count, _search(body, candidates, least), start, args)
+        start += [s, b.const(0, number), b.real(math.inf if is_least else -math.inf)]
+    iteration = _search(body, candidates, least, number)
+    search = b.loop(Spec(len(start), spec.index), count, iteration, start, args)
     given = [count] if count >= 0 else []
     known = b.pool[~count][0] if count < 0 else 0.0
     results = []
     for k, s in enumerate(state):
-        found, iteration, second = (b.get(search, 3 * k + j) for j in range(3))
+        found, at, second = (b.get(search, 3 * k + j) for j in range(3))
         compare = _LT if least[k] else _GT
         is_alone, is_found = (b.binary(compare, found, x, BOOL) for x in (second, s))
         every = _every_iteration(site, [b.func.type_of(x) for x in given], known, k)
-        one = _one_iteration(body, candidates[k], index)
-        choice = b.cond(is_alone, one, [is_found, s, iteration, *args], every, [*given, s, *args])
-        results.append(b.get(choice, 0))
+        one = _one_iteration(body, candidates[k], number, spec)
+        one_args, every_args = [found, is_found, s, at, *args], [found, *given, s, *args]
+        results.append(b.get(b.cond(is_alone, one, one_args, every, every_args), 0))
     return results
 
 
-def _search(body: Func, candidates: Sequence[int], least: Sequence[bool]) -> Func:
-    """An iteration whose state has three for each number: it, which iteration it is from, the second best."""
-    types = [body.params[0], *[t for _ in candidates for t in (REAL, body.params[0], REAL)]]
+def _search(body: Func, candidates: Sequence[int], least: Sequence[bool], number: Type) -> Func:
+    """An iteration whose state has three for each number: it, the ``number`` of the iteration that it is
+    from, the second best."""
+    types = [body.params[0], *[t for _ in candidates for t in (REAL, number, REAL)]]
     rest = body.params[1 + len(candidates) :]
     b, (iteration, *params) = new_function("search", [*types, *rest])
     leave(b.func)
     state, args = params[: 3 * len(candidates)], params[3 * len(candidates) :]
     replay = AsItIs(body, b, [iteration, *state[::3], *args])
     ends = replay.run()
+    here = b.unary(_REAL, iteration) if number is REAL else iteration
     for k, (candidate, is_least) in enumerate(zip(candidates, least, strict=True)):
         s, at, second = state[3 * k : 3 * k + 3]
         x = replay.env[candidate]
@@ -202,7 +209,7 @@ def _search(body: Func, candidates: Sequence[int], least: Sequence[bool]) -> Fun
         next_to_it = b.binary(_MIN if is_least else _MAX, second, x, REAL)
         b.func.blocks[0].results += [
             ends[k],
-            b.ternary(_SELECT, better, iteration, at, body.params[0]),
+            b.ternary(_SELECT, better, here, at, number),
             b.ternary(_SELECT, better, s, next_to_it, REAL),
         ]
     return b.func
@@ -211,9 +218,9 @@ def _search(body: Func, candidates: Sequence[int], least: Sequence[bool]) -> Fun
 def _every_iteration(site: LoopSite, counts: Sequence[Type], count: float, k: int) -> Func:
     """Number ``k`` of the state after the loop as it was; of a count that is known, if none is given."""
     body = as_it_is(_alone(site.body, k))
-    b, params = new_function("every_iteration", [*counts, *body.params[1:]])
+    b, (_, *params) = new_function("every_iteration", [REAL, *counts, *body.params[1:]])
     leave(b.func)
-    b.func.remat = True  # it is rare, and there would be memory for all that it keeps in any case
+    gives_first(b.func)
     given = params[0] if counts else b.const(count, REAL)
     s, *args = params[len(counts) :]
     b.func.blocks[0].results = [b.get(b.loop(Spec(1, site.spec.index), given, body, [s], args), 0)]
@@ -230,9 +237,12 @@ def _alone(body: Func, k: int) -> Func:
     return b.func
 
 
-def _one_iteration(body: Func, candidate: int, index: Type) -> Func:
+def _one_iteration(body: Func, candidate: int, number: Type, spec: Spec) -> Func:
     """What is found: the candidate of an iteration, or if none is better, the number before the loop."""
-    types = [BOOL, REAL, index, *body.params[1 + len(body.results) :]]
-    b, (is_found, before, iteration, *args) = new_function("one_iteration", types)
+    types = [REAL, BOOL, REAL, number, *body.params[1 + len(body.results) :]]
+    b, (_, is_found, before, iteration, *args) = new_function("one_iteration", types)
+    gives_first(b.func)
+    if number is REAL:
+        iteration = b.ternary(_INDEX, iteration, b.const(spec.trips, COUNT), b.const(0, COUNT), spec.index)
     b.func.blocks[0].results = of_iteration(b, body, [candidate], is_found, [before], iteration, args)
     return b.func

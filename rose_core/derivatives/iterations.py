@@ -14,6 +14,24 @@ _LEFT = "left as it is"
 """In the memo of a function in whose loops no iteration is looked for."""
 
 
+_GIVEN = "gives its first argument"
+"""In the memo of such a function."""
+
+
+def gives_first(f: Func) -> None:
+    """Say that the one result of ``f`` is its first argument, to the bit, of which it has the derivative.
+
+    Then the way forward has no need of ``f``: the way back runs it, if need be.
+    """
+    f.memo[_GIVEN] = True
+    f.remat = True
+
+
+def is_given(f: Func) -> bool:
+    """Whether somebody has said so."""
+    return _GIVEN in f.memo
+
+
 def new_function(name: str, types: Sequence[Type]) -> tuple[Builder, list[int]]:
     """What builds a function, which has no body yet, and its parameters."""
     b = Builder(Func(name, types, UNIT))

@@ -96,6 +96,8 @@ class Linearization(Replay):
         """Call → the forward function's instructions, where they stand in its place."""
         self.control: dict[int, TakenSide | Iterations | Column] = {}
         """Choices and loops with a state."""
+        self.given: dict[int, int] = {}
+        """Choice → what it gives, where that is known beforehand."""
         self.choices: dict[object, TakenSide] = {}
         """By the sides of choices and what varies in them."""
         self.forward_block: dict[int, int] = {}
@@ -215,7 +217,9 @@ class Linearization(Replay):
             return
         if site is not None:
             self.active[v] = site.active(k)
-            if site.position(k) >= 0:
+            if of in self.given:
+                self.env[v] = self.given[of]
+            elif site.position(k) >= 0:
                 self.env[v] = self.b.get(self.env[of], site.position(k))
             return
         ins = self.func.code[of]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from rose_core.derivatives.activity import varying_state
 from rose_core.derivatives.adapt import Ids, adapted, inlined
+from rose_core.derivatives.iterations import is_given
 from rose_core.derivatives.jvp import positions
 from rose_core.derivatives.kept import numbers_in
 from rose_core.language.builder import Builder
@@ -122,6 +123,9 @@ def cond(lin: Linearization, v: int, site: CondSite) -> None:
             derived.append(lin.derivatives.transposed(f, varies, room, is_part=True))
         taken = lin.choices[key] = TakenSide((derived[0], derived[1]))
     lin.control[v] = taken
+    if all(map(is_given, site.functions)):
+        lin.given[v] = lin.env[site.args[0][0]]
+        return
     sides = taken.sides
     passed = [
         [lin.env[a] for a, takes in zip(args, side.takes, strict=True) if takes]

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from rose_core.language.demand import Demand
 from rose_core.language.ir import ADD_TO, GET, INDEX, PARAM, REF_INDEX, LoopSite
 from rose_core.language.ops import EFFORT, LIBRARY, OPS, TABLE_END, by_name
-from rose_core.language.queries import is_flat, param_ids
+from rose_core.language.queries import is_flat
 from rose_core.language.types import BOOL, Array, Fin, Ref, is_memory, is_tape
 from rose_core.wasm.enclosed import Enclosed
 from rose_core.wasm.expressions import mates_of
-from rose_core.wasm.lane_numbers import COMPARISONS, Operations, choices, in_lanes_of, is_number
+from rose_core.wasm.lane_numbers import COMPARISONS, Operations, in_lanes_of, is_number
 from rose_core.wasm.layout import size_of
 
 if TYPE_CHECKING:
@@ -34,9 +34,6 @@ _ON_INDICES = {op.code for op in OPS if "I" in op.ins and isinstance(op.wasm, in
 
 USUAL_STEPS = 16
 """How many steps there are taken to be where that is not known."""
-
-_EFFORT_IN_CHOICE = 4
-"""How much is to be computed for a choice that the next step waits for, which is foretold without lanes."""
 
 _SHORT, _EFFORT_APART = 64, 3
 """The most effort of a step of which two pairs go on together, and the least for a number that is read or
@@ -167,16 +164,7 @@ def recurrence(body: Body, number: int, v: int, kept: Container[int]) -> Recurre
     found = Recurrence(site, Operations(site.body, demand, body.codes, mates))
     found.gets = {k: gets[k] for k in range(carries) if k in gets}
     found.kept = {k: gets[k + 1] for k in used[carries:]}
-    can_go_on = _take_operands(body, number, found, kept) and _Steps(found).take()
-    return found if can_go_on and found.effort() >= _EFFORT_IN_CHOICE * _waiting(found) else None
-
-
-def _waiting(found: Recurrence) -> int:
-    """How long choices take in a step that the next one waits for."""
-    func, carries = found.body.func, found.site.spec.carries
-    ids = param_ids(func)
-    time = choices(func, found.order, [ids[p] for p in range(1, carries + 1) if p in ids])
-    return max((time.get(r, 0) for r in func.results[:carries]), default=0)
+    return found if _take_operands(body, number, found, kept) and _Steps(found).take() else None
 
 
 def _take_operands(body: Body, number: int, found: Recurrence, kept: Container[int]) -> bool:

@@ -102,7 +102,7 @@ _SIMD_PLAIN = {
     0x7A: "f64x2.trunc",
     0xEC: "f64x2.abs",
     0xED: "f64x2.neg",
-    **dict(enumerate(_of("f64x2", ("sqrt", "add", "sub", "mul", "div", "min", "max")), 0xEF)),
+    **dict(enumerate(_of("f64x2", ("sqrt", "add", "sub", "mul", "div", "min", "max", "pmin", "pmax")), 0xEF)),
     0xFE: "f64x2.convert_low_i32x4_s",
 }
 _SIMD_ACCESSES = {

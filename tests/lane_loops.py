@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rose_core.wasm.lane_code import FlatWriter
 from rose_core.wasm.lane_writer import Writer
 
 
@@ -21,3 +22,10 @@ def noted(monkeypatch: pytest.MonkeyPatch, of: Callable[[Writer], Any]) -> list[
 
     monkeypatch.setattr(Writer, "loop", note)
     return found
+
+
+def recurrences(monkeypatch: pytest.MonkeyPatch) -> list[list[Any]]:
+    """The recurrences of each that is written from then on."""
+    return noted(
+        monkeypatch, lambda of: list(of.lanes.recurrences.values()) if isinstance(of, FlatWriter) else []
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from random import Random
 
-from rose_core import Real, Vec, fn, fori, igt, ineq, max, min, select, sin, struct, tanh
+from rose_core import Real, Vec, fn, fori, igt, ineq, max, min, select, sin, struct, sum, tanh
 
 N = 6
 V = Vec(N, Real)
@@ -24,7 +24,14 @@ class Iterations:
         self.chooses = self.replaces or draw.random() < 0.6
         self.left_first = draw.random() < 0.3
         """Whether what is left as it is stands mostly on the side where conditions hold."""
-        self.function = fn([V, V, Real, N], Real, self.body)
+        self.is_inside = draw.random() < 0.4
+        """Whether another loop does so in each of its iterations."""
+        self.function = fn([V, V, Real, N], Real, self.whole)
+
+    def whole(self, x, y, a, n):
+        return (
+            sum(N, lambda k: self.body(x, y, a - y[k] * x[k], n)) if self.is_inside else self.body(x, y, a, n)
+        )
 
     def body(self, x, y, a, n):
         draw = self.draw = Random(self.seed + 1)

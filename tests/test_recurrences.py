@@ -31,7 +31,6 @@ from rose_core import (
     vec,
     while_loop,
 )
-from rose_core.wasm.lane_code import FlatWriter
 
 X, R, M, C = Vec(N, Real), Vec(T, Real), Vec(N, Vec(T, Real)), Vec(T, Vec(N, Real))
 """Numbers for each iteration; for each step; for both, and by steps first."""
@@ -42,9 +41,7 @@ TYPES = [X, R, M, C, Real, T]
 @pytest.fixture
 def found(monkeypatch):
     """The recurrences of each loop that is written in lanes from then on."""
-    return lane_loops.noted(
-        monkeypatch, lambda of: list(of.lanes.recurrences.values()) if isinstance(of, FlatWriter) else []
-    )
+    return lane_loops.recurrences(monkeypatch)
 
 
 def point(seed: int):

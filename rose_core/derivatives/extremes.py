@@ -3,10 +3,10 @@
     loop i, state m:  min(m, f(i))     →     k = the iteration where f(i) is least;  m = f(k)
 
 The derivative of such a loop is that of the one number that is found. So the way forward finds the iteration
-that this is from, keeps nothing else, and computes the number once more, of that iteration. Where the least
-is found in several iterations, or is no number, each has its share as in `DERIVATIVES.md`: there the loop as
-it was is run. Of a state that iterations replace as a whole, the iteration is the last that did
-(`derivatives.replaced`).
+that this is from and keeps nothing else, and the way back computes the number once more, of that iteration.
+Where the least is found in several iterations, or is no number, each has its share as in `DERIVATIVES.md`:
+there the loop as it was is run. Of a state that iterations replace as a whole, the iteration is the last that
+did (`derivatives.replaced`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from rose_core.derivatives.iterations import (
 )
 from rose_core.derivatives.remat import may_run_again
 from rose_core.derivatives.replaced import last_replaced, replaced
-from rose_core.language.builder import COUNT, Builder
-from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, Spec, operands
+from rose_core.language.builder import Builder
+from rose_core.language.ir import LOOP, PARAM, Func, LoopSite, Spec, operands, zero_of
 from rose_core.language.ops import code
 from rose_core.language.queries import opcodes, remembered, uses_of
 from rose_core.language.replay import Replacing, Replay, copied
@@ -35,9 +35,7 @@ from rose_core.language.types import BOOL, REAL, Type
 FEWEST_TRIPS = 4
 """The fewest iterations for which it is done."""
 
-_MIN, _MAX, _LT, _GT, _SELECT, _REAL, _INDEX = map(
-    code, ("min", "max", "lt", "gt", "select", "real", "index")
-)
+_MIN, _MAX, _LT, _GT, _SELECT, _REAL = map(code, ("min", "max", "lt", "gt", "select", "real"))
 
 
 def by_extremes(f: Func) -> Func:
@@ -174,7 +172,7 @@ def _searched(
     number = REAL if b.open[-1] else spec.index  # of the loop around, each lane may have another
     start = []
     for s, is_least in zip(state, least, strict=True):
-        start += [s, b.const(0, number), b.real(math.inf if is_least else -math.inf)]
+        start += [s, b.const(zero_of(number), number), b.real(math.inf if is_least else -math.inf)]
     iteration = _search(body, candidates, least, number)
     search = b.loop(Spec(len(start), spec.index), count, iteration, start, args)
     given = [count] if count >= 0 else []
@@ -185,7 +183,7 @@ def _searched(
         compare = _LT if least[k] else _GT
         is_alone, is_found = (b.binary(compare, found, x, BOOL) for x in (second, s))
         every = _every_iteration(site, [b.func.type_of(x) for x in given], known, k)
-        one = _one_iteration(body, candidates[k], number, spec)
+        one = _one_iteration(body, candidates[k], number)
         one_args, every_args = [found, is_found, s, at, *args], [found, *given, s, *args]
         results.append(b.get(b.cond(is_alone, one, one_args, every, every_args), 0))
     return results
@@ -237,12 +235,10 @@ def _alone(body: Func, k: int) -> Func:
     return b.func
 
 
-def _one_iteration(body: Func, candidate: int, number: Type, spec: Spec) -> Func:
+def _one_iteration(body: Func, candidate: int, number: Type) -> Func:
     """What is found: the candidate of an iteration, or if none is better, the number before the loop."""
     types = [REAL, BOOL, REAL, number, *body.params[1 + len(body.results) :]]
     b, (_, is_found, before, iteration, *args) = new_function("one_iteration", types)
     gives_first(b.func)
-    if number is REAL:
-        iteration = b.ternary(_INDEX, iteration, b.const(spec.trips, COUNT), b.const(0, COUNT), spec.index)
     b.func.blocks[0].results = of_iteration(b, body, [candidate], is_found, [before], iteration, args)
     return b.func

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rose_core.language.builder import Builder
+from rose_core.language.builder import COUNT, Builder
 from rose_core.language.ir import Func, zero_of
+from rose_core.language.ops import code
 from rose_core.language.queries import remembered
 from rose_core.language.replay import Replay, copied
-from rose_core.language.types import UNIT, Type
+from rose_core.language.types import REAL, UNIT, Fin, Type
+
+_INDEX = code("index")
 
 _LEFT = "left as it is"
 """In the memo of a function in whose loops no iteration is looked for."""
 
 
-_GIVEN = "gives its first argument"
+_GIVEN = "gives its first arguments"
 """In the memo of such a function."""
 
 
 def gives_first(f: Func) -> None:
-    """Say that the one result of ``f`` is its first argument, to the bit, of which it has the derivative.
+    """Say that the results of ``f`` are its first arguments, to the bit, of which it has the derivatives.
 
     Then the way forward has no need of ``f``: the way back runs it, if need be.
     """
@@ -46,17 +49,29 @@ def of_iteration(
     before: Sequence[int],
     iteration: int,
     args: Sequence[int],
+    found: Sequence[int] = (),
 ) -> list[int]:
-    """The ``values`` that a body computes, none of the state, if an iteration is found; else ``before``."""
-    carries = len(body.results)
-    inner, (at, *given) = new_function("candidate", [body.params[0], *body.params[1 + carries :]])
+    """The ``values`` that a body computes, none of the state, if an iteration is found; else ``before``.
+
+    The iteration is an index, or that as a number. ``found``: what comes of it, if that is known.
+    """
+    carries, index = len(body.results), body.params[0]
+    known = [b.func.type_of(x) for x in found]
+    types = [b.func.type_of(iteration), *body.params[1 + carries :]]
+    inner, params = new_function("candidate", [*known, *types])
+    at, *given = params[len(known) :]
+    if types[0] is REAL and isinstance(index, Fin):
+        at = inner.ternary(_INDEX, at, inner.const(index.size, COUNT), inner.const(0, COUNT), index)
     unknown = [inner.const(zero_of(t), t) for t in body.params[1 : 1 + carries]]
     replay = Replay(body, inner, [at, *unknown, *given])
     replay.run()
     inner.func.blocks[0].results = [replay.env[v] for v in values]
-    same, kept = new_function("before", [b.func.type_of(x) for x in before])
-    same.func.blocks[0].results = kept
-    choice = b.cond(is_found, inner.func, [iteration, *args], same.func, before)
+    same, params = new_function("before", [*known, *(b.func.type_of(x) for x in before)])
+    same.func.blocks[0].results = params[len(known) :]
+    if found:
+        gives_first(inner.func)
+        gives_first(same.func)
+    choice = b.cond(is_found, inner.func, [*found, iteration, *args], same.func, [*found, *before])
     return [b.get(choice, k) for k in range(len(values))]
 
 

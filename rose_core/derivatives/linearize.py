@@ -96,7 +96,7 @@ class Linearization(Replay):
         """Call → the forward function's instructions, where they stand in its place."""
         self.control: dict[int, TakenSide | Iterations | Column] = {}
         """Choices and loops with a state."""
-        self.given: dict[int, int] = {}
+        self.given: dict[int, Sequence[int]] = {}
         """Choice → what it gives, where that is known beforehand."""
         self.choices: dict[object, TakenSide] = {}
         """By the sides of choices and what varies in them."""
@@ -218,7 +218,7 @@ class Linearization(Replay):
         if site is not None:
             self.active[v] = site.active(k)
             if of in self.given:
-                self.env[v] = self.given[of]
+                self.env[v] = self.given[of][k]
             elif site.position(k) >= 0:
                 self.env[v] = self.b.get(self.env[of], site.position(k))
             return

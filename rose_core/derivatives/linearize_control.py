@@ -124,7 +124,7 @@ def cond(lin: Linearization, v: int, site: CondSite) -> None:
         taken = lin.choices[key] = TakenSide((derived[0], derived[1]))
     lin.control[v] = taken
     if all(map(is_given, site.functions)):
-        lin.given[v] = lin.env[site.args[0][0]]
+        lin.given[v] = [lin.env[x] for x in site.args[0][: len(site.functions[0].results)]]
         return
     sides = taken.sides
     passed = [

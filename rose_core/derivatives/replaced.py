@@ -12,10 +12,13 @@ from rose_core.derivatives.iterations import AsItIs, leave, new_function, of_ite
 from rose_core.language.builder import Builder
 from rose_core.language.ir import PARAM, Func, LoopSite, Spec, is_real, operands, zero_of
 from rose_core.language.ops import code
-from rose_core.language.queries import accumulators
-from rose_core.language.types import BOOL, Ref
+from rose_core.language.queries import accumulators, is_flat
+from rose_core.language.types import BOOL, REAL, Ref
 
-_OR, _NOT, _SELECT = map(code, ("or", "not", "select"))
+_OR, _NOT, _SELECT, _GT, _REAL = map(code, ("or", "not", "select", "gt", "real"))
+
+_NONE = -1.0
+"""In place of an iteration's number, before any has replaced the state."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +73,30 @@ def last_replaced(
 ) -> list[int]:
     """The last state of such a loop, of this count, first state and further arguments."""
     body, index = site.body, site.spec.index
+    if b.open[-1] and is_flat(body) and all(t is REAL for t in body.params[1 : 1 + len(state)]):
+        start = [b.real(_NONE), *state]
+        search = b.loop(Spec(len(start), index), count, _search_in_lanes(body, way), start, args)
+        at, *found = (b.get(search, k) for k in range(len(start)))
+        is_found = b.binary(_GT, at, b.real(_NONE), BOOL)
+        return of_iteration(b, body, way.by, is_found, state, at, args, found)
     carried = [state[k] for k in way.needed]
     start = [b.const(0, index), b.const(False, BOOL), *carried]
     search = b.loop(Spec(len(start), index), count, _search(body, way), start, args)
     iteration, is_found = b.get(search, 0), b.get(search, 1)
     return of_iteration(b, body, way.by, is_found, state, iteration, args)
+
+
+def _search_in_lanes(body: Func, way: Replacement) -> Func:
+    """An iteration of a loop in another one, each of whose lanes may have a state of its own, of numbers: the
+    iteration as it was, which also says which one was the last that replaced the state."""
+    b, (iteration, last, *rest) = new_function("search", [body.params[0], REAL, *body.params[1:]])
+    leave(b.func)
+    replay = AsItIs(body, b, [iteration, *rest])
+    ends = replay.run()
+    sides = (b.unary(_REAL, iteration), last)
+    at = b.ternary(_SELECT, replay.env[way.choice], *(sides if way.if_true else sides[::-1]), REAL)
+    b.func.blocks[0].results = [at, *ends]
+    return b.func
 
 
 def _search(body: Func, way: Replacement) -> Func:

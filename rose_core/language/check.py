@@ -142,7 +142,9 @@ class _Checker:
         f = self.f
         if x < 0:
             self.require(~x < len(f.pool), f"there is no constant {~x}", v)
-            return f.pool[~x][1]
+            value, t = f.pool[~x]
+            self.require(not is_real(t) or isinstance(value, (float, bytes)), f"{value!r} is no number", v)
+            return t
         self.require(x < len(f.code) and self.seen[x], f"{x} is not defined here", v)
         self.require(f.home[x] in self.open, f"{x} is out of scope", v)
         return f.types[x]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rose_core.wasm.context import Codes
     from rose_core.wasm.expressions import Expressions, Mates
 
-_SELECT, _OR, _MIN, _MAX = (by_name[name].code for name in ("select", "or", "min", "max"))
+_SELECT, _OR, _MIN, _MAX, _LT, _GT = (by_name[name].code for name in "select or min max lt gt".split())
 
 _INSTRUCTIONS = {op.code: IN_LANES[op.wasm] for op in OPS if isinstance(op.wasm, int) and op.wasm in IN_LANES}
 _INSTRUCTIONS[by_name["side"].code] = SIDE_IN_LANES
@@ -131,7 +131,7 @@ class Numbers:
     def _choice(self, ins: tuple[int, ...], known: Mapping[int, bytes], out: list[bytes]) -> bytes:
         """What chooses between numbers, in fewer instructions than engines take for it; none for others."""
         if ins[0] == _SELECT:
-            return self._or_zero(ins, known)
+            return self._or_zero(ins, known) or self._better(ins, known)
         return self._extreme(ins, known, out) if ins[0] in (_MIN, _MAX) else b""
 
     def _extreme(self, ins: tuple[int, ...], known: Mapping[int, bytes], out: list[bytes]) -> bytes:
@@ -167,6 +167,15 @@ class Numbers:
         n = self.new_local()
         out += [push, local_set(n)]
         return local_get(n)
+
+    def _better(self, ins: tuple[int, ...], known: Mapping[int, bytes]) -> bytes:
+        """A choice of the less or the greater of two numbers as one instruction; none for others."""
+        _, p, x, y = ins
+        op, *compared = self.func.code[p] if p >= 0 else (-1,)
+        if op not in (_LT, _GT) or sorted(compared) != sorted((x, y)):
+            return b""
+        is_less = (compared[0] == x) == (op == _LT)
+        return known[y] + known[x] + (F64X2_PMIN if is_less else F64X2_PMAX)
 
     def _or_zero(self, ins: tuple[int, ...], known: Mapping[int, bytes]) -> bytes:
         """A choice between a number and zero as one instruction, where it would be three; none for others."""

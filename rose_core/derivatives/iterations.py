@@ -16,7 +16,6 @@ _INDEX = code("index")
 _LEFT = "left as it is"
 """In the memo of a function in whose loops no iteration is looked for."""
 
-
 _GIVEN = "gives its first arguments"
 """In the memo of such a function."""
 
@@ -24,7 +23,7 @@ _GIVEN = "gives its first arguments"
 def gives_first(f: Func) -> None:
     """Say that the results of ``f`` are its first arguments, to the bit, of which it has the derivatives.
 
-    Then the way forward has no need of ``f``: the way back runs it, if need be.
+    Then the way forward has no need of ``f``, and keeps nothing of it: the way back runs it, if need be.
     """
     f.memo[_GIVEN] = True
     f.remat = True

@@ -1,11 +1,14 @@
 """Loops whose iterations replace the state as a whole or leave it: the nearest so far, say, and where it is.
 
 What is left is of the last iteration that replaced it. So the way forward only finds that iteration, and
-carries of the state what the choice depends on; the rest is computed once, of that iteration.
+carries of the state what the choice depends on; the rest is computed once, of that iteration. In a loop
+around, each of whose lanes may have a state of numbers, it carries all of it, and only the way back computes
+it once more.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rose_core.derivatives.iterations import AsItIs, leave, new_function, of_iteration
@@ -15,7 +18,7 @@ from rose_core.language.ops import code
 from rose_core.language.queries import accumulators, is_flat
 from rose_core.language.types import BOOL, REAL, Ref
 
-_OR, _NOT, _SELECT, _GT, _REAL = map(code, ("or", "not", "select", "gt", "real"))
+_SELECT, _GT, _REAL = map(code, ("select", "gt", "real"))
 
 _NONE = -1.0
 """In place of an iteration's number, before any has replaced the state."""
@@ -73,49 +76,29 @@ def last_replaced(
 ) -> list[int]:
     """The last state of such a loop, of this count, first state and further arguments."""
     body, index = site.body, site.spec.index
-    if b.open[-1] and is_flat(body) and all(t is REAL for t in body.params[1 : 1 + len(state)]):
-        start = [b.real(_NONE), *state]
-        search = b.loop(Spec(len(start), index), count, _search_in_lanes(body, way), start, args)
-        at, *found = (b.get(search, k) for k in range(len(start)))
-        is_found = b.binary(_GT, at, b.real(_NONE), BOOL)
-        return of_iteration(b, body, way.by, is_found, state, at, args, found)
-    carried = [state[k] for k in way.needed]
-    start = [b.const(0, index), b.const(False, BOOL), *carried]
-    search = b.loop(Spec(len(start), index), count, _search(body, way), start, args)
-    iteration, is_found = b.get(search, 0), b.get(search, 1)
-    return of_iteration(b, body, way.by, is_found, state, iteration, args)
+    is_known = bool(b.open[-1]) and is_flat(body) and all(b.func.type_of(s) is REAL for s in state)
+    carried = range(len(state)) if is_known else way.needed
+    start = [b.real(_NONE), *(state[k] for k in carried)]
+    search = b.loop(Spec(len(start), index), count, _search(body, way, carried), start, args)
+    at, *last = (b.get(search, k) for k in range(len(start)))
+    is_found = b.binary(_GT, at, b.real(_NONE), BOOL)
+    return of_iteration(b, body, way.by, is_found, state, at, args, last if is_known else ())
 
 
-def _search_in_lanes(body: Func, way: Replacement) -> Func:
-    """An iteration of a loop in another one, each of whose lanes may have a state of its own, of numbers: the
-    iteration as it was, which also says which one was the last that replaced the state."""
-    b, (iteration, last, *rest) = new_function("search", [body.params[0], REAL, *body.params[1:]])
-    leave(b.func)
-    replay = AsItIs(body, b, [iteration, *rest])
-    ends = replay.run()
-    sides = (b.unary(_REAL, iteration), last)
-    at = b.ternary(_SELECT, replay.env[way.choice], *(sides if way.if_true else sides[::-1]), REAL)
-    b.func.blocks[0].results = [at, *ends]
-    return b.func
-
-
-def _search(body: Func, way: Replacement) -> Func:
-    """An iteration that says which was the last one that replaced the state, and if there was one."""
+def _search(body: Func, way: Replacement, carried: Sequence[int]) -> Func:
+    """An iteration that says which one was the last that replaced the state, as a number, and carries these
+    leaves of the state."""
     carries = len(body.results)
-    types = [body.params[0], body.params[0], BOOL, *[body.params[1 + k] for k in way.needed]]
-    b, (iteration, last, is_found, *rest) = new_function("search", [*types, *body.params[1 + carries :]])
+    types = [body.params[0], REAL, *[body.params[1 + k] for k in carried]]
+    b, (iteration, at, *rest) = new_function("search", [*types, *body.params[1 + carries :]])
     state = [b.const(zero_of(t), t) for t in body.params[1 : 1 + carries]]
-    for k, s in zip(way.needed, rest, strict=False):
+    for k, s in zip(carried, rest, strict=False):
         state[k] = s
     leave(b.func)
-    replay = AsItIs(body, b, [iteration, *state, *rest[len(way.needed) :]])
+    replay = AsItIs(body, b, [iteration, *state, *rest[len(carried) :]])
     ends = replay.run()
-    choice = replay.env[way.choice]
-    if not way.if_true:
-        choice = b.unary(_NOT, choice, BOOL)
-    b.func.blocks[0].results = [
-        b.ternary(_SELECT, choice, iteration, last, body.params[0]),
-        b.binary(_OR, is_found, choice, BOOL),
-        *(ends[k] for k in way.needed),
-    ]
+    here = b.unary(_REAL, iteration)
+    sides = (here, at) if way.if_true else (at, here)
+    last = b.ternary(_SELECT, replay.env[way.choice], *sides, REAL)
+    b.func.blocks[0].results = [last, *(ends[k] for k in carried)]
     return b.func

@@ -137,7 +137,7 @@ class Numbers:
     def _extreme(self, ins: tuple[int, ...], known: Mapping[int, bytes], out: list[bytes]) -> bytes:
         """A minimum or maximum, of the same bits as the instruction of that name besides those in a NaN.
 
-        On x86-64 that instruction is seven to nine, which the next one waits for.
+        On x86-64 that instruction is seven to nine, which the next one waits for (on ARM one, and this five).
         """
         op, x, y = ins
         if _is_constant(self.func, x):

@@ -84,12 +84,14 @@ def program(seed: int):
     some = [Member(draw.random()) for _ in range(draw.choice((1, 1, 2)))]
     ways = [draw.random() for _ in some]
     rest = draw.randrange(4)
+    starts = draw.choice(([], [], [], [1e9], [0.0], ["weight"]))
 
     def iteration(i, *data):
         total = 0.0
         for member, way in zip(some, ways, strict=True):
             members = [member(k, i, *data) for k in range(MEMBERS)]
-            best = extreme_of(Random(way), members)
+            before = [data[2][0] if start == "weight" else start for start in starts]
+            best = extreme_of(Random(way), [*before, *members])
             total = total + (best * best if rest % 2 else best)
             if rest == 2:
                 total = total + members[1] * members[2]

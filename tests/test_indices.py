@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import math
 import re
 import sys
 from itertools import product
 
 import pytest
-from engines import engines, outcome, same_outcome
+from engines import engines, outcome, same, same_outcome
 
 from rose_core import (
     Bool,
@@ -378,3 +379,20 @@ def test_what_is_no_index():
             fn([5, Real], 5, body)
     with pytest.raises(TypeError, match="index: expected an index below 5, got float"):
         fn([], 5, lambda: index(5, 1.5))
+
+
+@pytest.mark.parametrize("last_bits", [0, 1, 3, 6, 7, -1])
+@pytest.mark.parametrize(
+    "beyond", [0, 0.5, 2**31, 2**32, 2**51, 2**52, 3 * 2**52, 2**53, 2**63, math.inf, math.nan]
+)
+def test_which_numbers_are_an_index(beyond, last_bits) -> None:
+    """Those that are whole and small enough, and none whose last bits look like it."""
+    f = fn([Real, Vec(7, Real)], Real, lambda x, v: v[index(7, x)])
+    v = [float(k) for k in range(7)]
+    for x in (float(beyond + last_bits), -float(beyond + last_bits)):
+        if x in range(7):
+            assert same(f, x, v) == x
+        else:
+            for run in engines(f):
+                with pytest.raises(RunError, match="cannot be an index"):
+                    run(x, v)

@@ -30,7 +30,7 @@ from rose_core import (
     vec,
     vjp,
 )
-from rose_core.derivatives import expand
+from rose_core.derivatives import alike, expand
 from rose_core.derivatives.expand import Expansion
 
 CENTRES, N = 5, 20
@@ -41,6 +41,12 @@ C, P = Vec(CENTRES, Vec(2, Real)), Vec(N, Vec(2, Real))
 def plain(monkeypatch):
     """Has all numbers gone back into from then on."""
     return lambda: monkeypatch.setattr(expand, "by_nearest", lambda f: f)
+
+
+@pytest.fixture
+def however_little(monkeypatch):
+    """Only one number is gone back into, however little work that saves."""
+    monkeypatch.setattr(alike, "LEAST_WORK", -1000)
 
 
 def chosen(f) -> list[str]:
@@ -85,6 +91,9 @@ LOSSES = {
         least([squared(p, c[k]) for k in range(CENTRES)])
         * least([abs(p[0] - c[k][0] * 2) for k in range(CENTRES)])
     ),
+    "with a start": lambda c, p: least([1e300, *(squared(p, c[k]) for k in range(CENTRES))]),
+    "at least": lambda c, p: least([*(p[0] * c[k][0] - c[k][1] for k in range(CENTRES)), 0.5], max),
+    "at most one of them": lambda c, p: least([c[0][1], *(squared(p, c[k]) for k in range(CENTRES))]),
     "used again": lambda c, p: (lambda d: least(d) + least(d, max) * d[2])(
         [squared(p, c[k]) for k in range(CENTRES)]
     ),
@@ -96,7 +105,7 @@ def loss(name):
 
 
 @pytest.mark.parametrize("name", LOSSES)
-def test_gradients(name) -> None:
+def test_gradients(name, however_little) -> None:
     f = loss(name)
     assert chosen(f)
     args = points(CENTRES, 1), points(N, 2)
@@ -104,8 +113,10 @@ def test_gradients(name) -> None:
 
 
 @pytest.mark.parametrize("same", [(0, 1), (1, 4), (0, 2, 3), (0, 1, 2, 3, 4)])
-@pytest.mark.parametrize("name", ["squared", "sums", "largest", "new ones first", "in others"])
-def test_each_of_several_has_its_share(name, same) -> None:
+@pytest.mark.parametrize(
+    "name", ["squared", "sums", "largest", "new ones first", "in others", "with a start", "at least"]
+)
+def test_each_of_several_has_its_share(name, same, however_little) -> None:
     f = loss(name)
     c, p = points(CENTRES, 1), points(N, 2)
     for k in same:
@@ -115,7 +126,7 @@ def test_each_of_several_has_its_share(name, same) -> None:
 
 @pytest.mark.parametrize("special", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("extreme", [min, max])
-def test_numbers_that_are_none(extreme, special, plain) -> None:
+def test_numbers_that_are_none(extreme, special, however_little, plain) -> None:
     """Of a member or of an iteration, as where nothing is looked for."""
 
     def body(c, p):
@@ -135,7 +146,7 @@ def test_numbers_that_are_none(extreme, special, plain) -> None:
     assert repr([*outcomes()]) == found
 
 
-def test_second_derivatives() -> None:
+def test_second_derivatives(however_little) -> None:
     def body(c, p):
         return sum(N, lambda i: least([exp(-squared(c[k], p[i])) for k in range(CENTRES)], max))
 
@@ -155,6 +166,30 @@ def test_second_derivatives() -> None:
         assert list(found[k]) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.parametrize("start", [0.25, math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("extreme", [min, max])
+def test_against_what_is_known_before(extreme, start, however_little, plain) -> None:
+    """A number, a parameter, and both."""
+
+    def body(s, c, p):
+        def iteration(i):
+            members = [c[k] * p[i] + c[k] for k in range(CENTRES)]
+            before = [start], [s], [s, start]
+            return least([least([*x, *members], extreme) for x in before], extreme)
+
+        return sum(N, iteration)
+
+    def outcomes():
+        f = fn([Real, Vec(CENTRES, Real), Vec(N, Real)], Real, body)
+        for s in (0.25, 0.3, math.nan):
+            yield slopes(f, (s, [x for x, _ in points(CENTRES, 1)], [x for x, _ in points(N, 2)]))
+
+    found = [*outcomes()]
+    plain()
+    for numbers, expected in zip(found, outcomes(), strict=True):
+        assert numbers == pytest.approx(expected, rel=1e-13, abs=1e-14, nan_ok=True)
+
+
 def test_what_is_not_alike_stays() -> None:
     def body(c, p):
         return sum(
@@ -172,10 +207,11 @@ def test_what_is_not_alike_stays() -> None:
     [
         lambda c, p: sum(N, lambda i: max(0.0, p[i][0] - c[0][0])),
         lambda c, p: sum(N, lambda i: max(p[i][0] * c[0][0], p[i][0] * c[1][0])),
+        lambda c, p: sum(N, lambda i: least([exp(-squared(p[i], c[k])) for k in range(CENTRES)])),
         lambda c, p: sum(3, lambda i: least([squared(p[index(N, i)], c[k]) for k in range(CENTRES)])),
         lambda c, p: least([squared(p[0], c[k]) for k in range(CENTRES)]),
     ],
-    ids=["against a number", "little work", "few iterations", "no loop"],
+    ids=["against a number", "little work", "a function of a library", "few iterations", "no loop"],
 )
 def test_where_it_is_not_worth_it(body) -> None:
     f = fn([C, P], Real, body)
@@ -226,7 +262,7 @@ def test_many_operations_in_each_other() -> None:
 
 
 @pytest.mark.parametrize("seeds", [range(k, k + 5) for k in range(0, 100, 5)], ids=str)
-def test_random_programs(seeds, plain) -> None:
+def test_random_programs(seeds, however_little, plain) -> None:
     """The value, the gradient, and its product with a direction are those of programs as they are written."""
     assert_unchanged(seeds, outcomes, plain, rel=1e-10, abs=1e-12, nan_ok=True)
 
@@ -256,6 +292,6 @@ def outcomes(seed):
     return value, flat
 
 
-def test_random_programs_are_of_both_kinds() -> None:
+def test_random_programs_are_of_both_kinds(however_little) -> None:
     kinds = [bool(chosen(program(seed))) for seed in range(100)]
     assert 60 <= kinds.count(True) < 100

@@ -19,6 +19,7 @@ from test_random_rules import gradient
 
 from rose_core import Real, Vec, cond, fn, fori, interp, sin, value_and_grad, vec
 from rose_core.derivatives import (
+    alike,
     compared,
     cotangents,
     linearize_control,
@@ -55,6 +56,7 @@ from rose_core.wasm import (
 )
 
 THRESHOLDS = [
+    (alike, "LEAST_WORK", [-1000, 100]),
     (compared, "_MOST_TRIPS", [2, 64]),
     (cotangents, "_MOST_IN_VARIABLES", [0, 2, 100]),
     (linearize_control, "_MOST_IN_SIDE", [0, 2, 20]),

@@ -10,13 +10,13 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rose_core.language.ir import IDX, INDEX, Func
-from rose_core.language.ops import EFFORT, FAILS, OPS, TABLE_END, code
+from rose_core.language.ops import EFFORT, FAILS, LIBRARY, OPS, TABLE_END, code
 from rose_core.language.queries import only_users
 from rose_core.language.types import REAL
 
-LEAST_WORK = 9
-"""The fewest operations that must be saved by going back into one number only: less is not worth to look for
-it, which takes two comparisons for each."""
+LEAST_WORK = 22
+"""The fewest operations that must be saved by going back into one number only. All can be in lanes, one can
+not: so a library function of that one counts besides, as two by itself."""
 
 _MOST = 64
 """The most numbers, and the most operations that each takes."""
@@ -40,6 +40,8 @@ class Alike:
     """The numbers, in their order."""
     number: int
     """The block of the loop."""
+    before: Sequence[int]
+    """A number besides them that is known before the loop, if there is one."""
     given: dict[int, None] = field(default_factory=dict)
     """What all of them share."""
     columns: dict[tuple[int, ...], None] = field(default_factory=dict)
@@ -63,15 +65,18 @@ def _alike_in(f: Func, number: int) -> Iterator[Alike]:
     for v in reversed(block.order):
         if f.code[v][0] not in (MIN, MAX) or v in seen:
             continue
-        inner, members = _members(f, v)
+        inner, found = _members(f, v)
         seen.update(inner)
+        members = [x for x in found if f.home_of(x) == number]
+        before = [x for x in found if f.home_of(x) != number]
         others = len(members) - 1
-        if 0 < others == len({*members}) - 1 < _MOST:
+        if 0 < others == len({*members}) - 1 < _MOST and len(before) <= 1:
             repeatable = repeatable or _repeatable(f, number)
-            alike = Alike(v, f.code[v][0] == MIN, inner, members, number)
+            alike = Alike(v, f.code[v][0] == MIN, inner, members, number, before)
             matching = _Matching(f, alike, repeatable)
             if matching.match(tuple(members)):
                 work = [f.code[x][0] for x in needed_for(f, number, alike.given)]
+                work += 2 * [op for values in alike.steps if (op := f.code[values[0]][0]) in LIBRARY]
                 again = sum(EFFORT[op] for op in work if op < TABLE_END)
                 if others * (2 + matching.operations) >= LEAST_WORK + again:
                     seen.update(x for values in alike.steps for x in values)

@@ -1,12 +1,14 @@
 """The least or largest of several numbers that are computed alike, in every iteration of a loop, in reverse.
 
     for i:  s += min(f(x[i], a), f(x[i], b))
-        →     k = [for i: which is less];  for i:  s += f(x[i], [a, b][k[i]])
+        →     m, k = [for i: the less, and which it is];  for i:  s += m[i], whose derivative is
+              that of f(x[i], [a, b][k[i]])
 
 Where an author's own loop has written out the distances to all centres, reverse mode would go back into each
-of them, with a cotangent of 0 into all but one. So a loop before finds in each iteration which one it is; in
-the loop itself only that one is computed, of operands that are picked by its number from vectors. Where
-several are the least, or one is no number, each has its share as in `DERIVATIVES.md`.
+of them, with a cotangent of 0 into all but one. So a loop before finds in each iteration which one it is, as
+a number, so that it can run in lanes; only that one is computed on the way back, of operands that are picked
+by its number from vectors. Where several are the least, or one is no number, each has its share as in
+`DERIVATIVES.md`.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from collections.abc import Container, Mapping, Sequence
 
 from rose_core.derivatives.alike import MAX, MIN, Alike, all_alike, needed_for
 from rose_core.derivatives.compared import few_compared
-from rose_core.derivatives.iterations import new_function, stays_as_it_is
-from rose_core.language.builder import Builder
+from rose_core.derivatives.iterations import gives_first, new_function, stays_as_it_is
+from rose_core.language.builder import COUNT, Builder
 from rose_core.language.ir import ADD_TO, CALL, COND, FOR, INDEX, LOOP, RESOLVE, Func, operands
 from rose_core.language.ops import TABLE_END, code
 from rose_core.language.queries import opcodes, remembered
@@ -28,11 +30,14 @@ _FEW = 4
 """Up to so many other operations of an iteration stay with the choice. More are left in a loop of their own,
 which may run in lanes."""
 
+_BEFORE = -1.0
+"""The number of what is none of the members, but known before the loop."""
+
 MOST_TERMS, MOST_ROWS = 8, 64
 """The most iterations of a loop that adds up a number, and the most instructions that it may become."""
 
-_LT, _LEQ, _GT, _GEQ, _EQ, _SELECT = map(code, ("lt", "leq", "gt", "geq", "eq", "select"))
-_AND, _IEQ, _ILT = map(code, ("and", "ieq", "ilt"))
+_LT, _LEQ, _GT, _GEQ, _EQ = map(code, ("lt", "leq", "gt", "geq", "eq"))
+_AND, _SELECT, _INDEX = map(code, ("and", "select", "index"))
 
 
 def by_nearest(f: Func) -> Func:
@@ -72,8 +77,8 @@ class _ByNearest(Replacing):
         super().__init__(func, b, args)
         self.all_alike = all_alike
         """Block → the numbers in it of which one is chosen."""
-        self.others = self.numbers = dict[int, tuple[Alike, int]]()
-        """What is chosen → from what, and the vector of its numbers in all iterations."""
+        self.others = self.found = dict[int, tuple[Alike, int, int]]()
+        """What is chosen → from what, and the vectors of it and of its numbers in all iterations."""
         self.made: dict[int, int] = {}
         """What is chosen → the vector of it in all iterations, where that is made before."""
 
@@ -88,14 +93,29 @@ class _ByNearest(Replacing):
         block = func.blocks[number]
         inside = {block.index: b.open_for(block.size)}
         self._repeat([x for alike in found for x in alike.members], number, inside)
-        numbers = [_searched(b, [inside[x] for x in alike.members], alike.is_least) for alike in found]
-        loop = b.close_for(numbers)
-        self.numbers.update((alike.root, (alike, b.get(loop, k))) for k, alike in enumerate(found))
-        if _others(func, number, self.numbers) > _FEW:
+        ends = [v for alike in found for v in self._searched(alike, inside)]
+        loop = b.close_for(ends)
+        for k, alike in enumerate(found):
+            self.found[alike.root] = alike, b.get(loop, 2 * k), b.get(loop, 2 * k + 1)
+        if _others(func, number, self.found) > _FEW:
             inside = {block.index: b.open_for(block.size)}
             self._repeat([x for alike in found for x in alike.given], number, inside)
             loop = b.close_for([self._choice(alike.root, inside) for alike in found])
             self.made.update((alike.root, b.get(loop, k)) for k, alike in enumerate(found))
+
+    def _searched(self, alike: Alike, inside: Mapping[int, int]) -> tuple[int, int]:
+        """The least or largest, and which it is; where not one alone is, how many there are."""
+        b, numbered = self.b, [(float(k), inside[x]) for k, x in enumerate(alike.members)]
+        (k, best), *others = [*((_BEFORE, self.env[x]) for x in alike.before), *numbered]
+        first = last = b.real(k)
+        extreme, *compare = (MIN, _LT, _LEQ) if alike.is_least else (MAX, _GT, _GEQ)
+        for k, x in others:
+            is_better, is_as_good = (b.binary(op, x, best, BOOL) for op in compare)
+            first = b.ternary(_SELECT, is_better, b.real(k), first, REAL)
+            last = b.ternary(_SELECT, is_as_good, b.real(k), last, REAL)
+            best = b.binary(extreme, best, x)
+        is_one = b.binary(_AND, b.binary(_EQ, first, last, BOOL), b.binary(_EQ, best, best, BOOL), BOOL)
+        return best, b.ternary(_SELECT, is_one, first, b.real(float(len(alike.members))), REAL)
 
     def _repeat(self, values: Sequence[int], number: int, inside: dict[int, int]) -> None:
         """Compute some values of an iteration in another loop; ``inside``: what there is in this so far."""
@@ -114,16 +134,17 @@ class _ByNearest(Replacing):
 
     def _choice(self, root: int, inside: Mapping[int, int]) -> int:
         """What is chosen in an iteration; ``inside``: what there is in its loop, if that is another one."""
-        (alike, numbers), func, b = self.numbers[root], self.func, self.b
-        number = b.index(numbers, self._in(inside, func.blocks[alike.number].index))
+        (alike, *vectors), func, b = self.found[root], self.func, self.b
+        iteration = self._in(inside, func.blocks[alike.number].index)
+        best, number = (b.index(x, iteration) for x in vectors)
         count = len(alike.members)
-        is_one = b.binary(_ILT, number, b.const(count, fin(count + 1)), BOOL)
+        is_one = b.binary(_LT, number, b.real(float(count)), BOOL)
         column = array(fin(count), REAL)
-        given = [self._in(inside, x) for x in alike.given]
+        given = [self._in(inside, x) for x in (*alike.before, *alike.given)]
         given += [b.vec([self.env[x] for x in values], column) for values in alike.columns]
         types = [b.func.type_of(x) for x in given]
         one, every = _one(func, alike, types), _every(func, alike, types)
-        return b.get(b.cond(is_one, one, [number, *given], every, given), 0)
+        return b.get(b.cond(is_one, one, [best, number, *given], every, [best, *given]), 0)
 
 
 def _others(f: Func, number: int, roots: Container[int]) -> int:
@@ -138,33 +159,40 @@ def _others(f: Func, number: int, roots: Container[int]) -> int:
     return sum(f.code[v][0] < TABLE_END for v in needed_for(f, number, used, roots))
 
 
-def _searched(b: Builder, members: Sequence[int], is_least: bool) -> int:
-    """Which is the least of numbers, or the largest; where that is not one alone, how many there are."""
-    count = len(members)
-    index = fin(count + 1)
-    extreme, *compare = (MIN, _LT, _LEQ) if is_least else (MAX, _GT, _GEQ)
-    best, first, last = members[0], b.const(0, index), b.const(0, index)
-    for k, x in enumerate(members[1:], 1):
-        is_better, is_as_good = (b.binary(op, x, best, BOOL) for op in compare)
-        first = b.ternary(_SELECT, is_better, b.const(k, index), first, index)
-        last = b.ternary(_SELECT, is_as_good, b.const(k, index), last, index)
-        best = b.binary(extreme, best, x)
-    is_one = b.binary(_AND, b.binary(_IEQ, first, last, BOOL), b.binary(_EQ, best, best, BOOL), BOOL)
-    return b.ternary(_SELECT, is_one, first, b.const(count, index), index)
-
-
 def _one(f: Func, alike: Alike, types: Sequence[Type]) -> Func:
-    """The member of a number that is given before what all of them are computed of."""
-    b, (number, *given) = new_function("nearest", [fin(len(alike.members) + 1), *types])
+    """The number that is given first; which it is, and what it may be computed of."""
+    nearest = _nearest(f, alike, types[len(alike.before) :])
+    if not alike.before:
+        return nearest
+    same, (_, before) = new_function("before", [REAL, REAL])
+    same.func.blocks[0].results = [before]
+    b, (best, number, before, *given) = new_function("one", [REAL, REAL, *types])
+    for g in (same.func, b.func):
+        gives_first(g)
+    is_member = b.binary(_GT, number, b.real(_BEFORE), BOOL)
+    one = b.cond(is_member, nearest, [best, number, *given], same.func, [best, before])
+    b.func.blocks[0].results = [b.get(one, 0)]
+    return b.func
+
+
+def _nearest(f: Func, alike: Alike, types: Sequence[Type]) -> Func:
+    """The member that is given first; its number, and what all of them are computed of."""
+    b, (_, number, *given) = new_function("nearest", [REAL, REAL, *types])
+    gives_first(b.func)
+    count = len(alike.members)
+    number = b.ternary(_INDEX, number, b.const(count, COUNT), b.const(0, COUNT), fin(count))
     b.func.blocks[0].results = [_member(b, f, alike, given, number)]
     return b.func
 
 
 def _every(f: Func, alike: Alike, types: Sequence[Type]) -> Func:
-    """The least or largest as it was."""
-    b, given = new_function("every", types)
-    count = len(alike.members)
-    made = {v: _member(b, f, alike, given, b.const(k, fin(count + 1))) for k, v in enumerate(alike.members)}
+    """The least or largest as it was, which is given first."""
+    b, (_, *args) = new_function("every", [REAL, *types])
+    gives_first(b.func)
+    made = dict(zip(alike.before, args, strict=False))
+    given, index = args[len(made) :], fin(len(alike.members))
+    for k, v in enumerate(alike.members):
+        made[v] = _member(b, f, alike, given, b.const(k, index))
     for v in sorted(alike.inner):
         op, x, y = f.code[v]
         made[v] = b.binary(op, made[x], made[y])

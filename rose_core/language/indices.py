@@ -50,6 +50,7 @@ def index(x: float, size: int, note: int) -> int:
 _F64_CONVERT_U, _F64_MUL, _F64_SUB = b"\xb8", b"\xa2", b"\xa1"
 _TO_I32, _TO_U32 = b"\xfc\x02", b"\xfc\x03"
 _I32_LT_S, _F64_NE, _OR = b"\x48", b"\x62", b"\x72"
+_F64_ADD, _I64_REINTERPRET, _I32_WRAP = b"\xa0", b"\xbd", b"\xa7"
 
 
 def _product(_i: int, j: int) -> bytes:
@@ -77,8 +78,10 @@ def _is_out_of_range(size: bytes, i: int, _x: int) -> bytes:
 
 
 def _is_no_index(size: bytes, i: int, x: int) -> bytes:
-    whole = local_tee(x) + _TO_I32 + local_tee(i) + F64_CONVERT_S + local_get(x) + _F64_NE
-    return whole + local_get(i) + size + I32_GE_U + _OR
+    # 2^52 + x has a whole number x below in its last bits, at once; engines truncate with branches
+    bits = local_tee(x) + f64_const(2.0**52) + _F64_ADD + _I64_REINTERPRET + _I32_WRAP
+    differs = bits + local_tee(i) + F64_CONVERT_S + local_get(x) + _F64_NE
+    return differs + local_get(i) + size + I32_GE_U + _OR
 
 
 _SIZE, _NOTE, _X = local_get(0), local_get(1), local_get(2)  # of three operands the first is on top

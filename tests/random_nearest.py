@@ -84,13 +84,13 @@ def program(seed: int):
     some = [Member(draw.random()) for _ in range(draw.choice((1, 1, 2)))]
     ways = [draw.random() for _ in some]
     rest = draw.randrange(4)
-    starts = draw.choice(([], [], [], [1e9], [0.0], ["weight"]))
+    starts = draw.choice(([], [], [], [1e9], [0.0], ["weight"], ["point"]))
 
     def iteration(i, *data):
         total = 0.0
         for member, way in zip(some, ways, strict=True):
             members = [member(k, i, *data) for k in range(MEMBERS)]
-            before = [data[2][0] if start == "weight" else start for start in starts]
+            before = [{"weight": data[2][0], "point": data[1][i][0]}.get(start, start) for start in starts]
             best = extreme_of(Random(way), [*before, *members])
             total = total + (best * best if rest % 2 else best)
             if rest == 2:

@@ -8,11 +8,13 @@ import random
 
 import lane_loops
 import pytest
+from engines import same
 from random_iterations import Iterations
 from test_growth import functions
 
 from rose_core import (
     Real,
+    RunError,
     Vec,
     compile,
     cond,
@@ -219,6 +221,20 @@ def test_iterations_that_are_known_when_it_runs(trips, f, count) -> None:
     for k in range(M):
         expected = slope(x, trips, [float(j == k) for j in range(M)])
         assert found[k] == pytest.approx(expected, rel=1e-14, abs=1e-15)
+
+
+def test_without_iterations_none_is_run() -> None:
+    """Of which each would fail."""
+    v = Vec(M, Real)
+
+    def body(x, n):
+        return fori(n, Real, x[0], lambda k, s: max(s, x[index(M, x[1])] * x[1]))
+
+    g = fn([v, M + 1], v, lambda x, n: vjp(fn([v], Real, lambda x: body(x, n)))(x).grad(1))
+    x = [3.0, 0.5, *numbers(M - 2, 5)]
+    assert same(g, x, 0) == [1.0] + [0.0] * (M - 1)
+    with pytest.raises(RunError, match=r"0\.5 cannot be an index"):
+        compile(g)(x, 1)
 
 
 def test_in_a_choice_and_in_a_loop() -> None:

@@ -94,6 +94,7 @@ LOSSES = {
     "with a start": lambda c, p: least([1e300, *(squared(p, c[k]) for k in range(CENTRES))]),
     "at least": lambda c, p: least([*(p[0] * c[k][0] - c[k][1] for k in range(CENTRES)), 0.5], max),
     "at most one of them": lambda c, p: least([c[0][1], *(squared(p, c[k]) for k in range(CENTRES))]),
+    "of another kind": lambda c, p: least([p[0] - p[1], *(squared(p, c[k]) for k in range(CENTRES))]),
     "used again": lambda c, p: (lambda d: least(d) + least(d, max) * d[2])(
         [squared(p, c[k]) for k in range(CENTRES)]
     ),
@@ -114,7 +115,16 @@ def test_gradients(name, however_little) -> None:
 
 @pytest.mark.parametrize("same", [(0, 1), (1, 4), (0, 2, 3), (0, 1, 2, 3, 4)])
 @pytest.mark.parametrize(
-    "name", ["squared", "sums", "largest", "new ones first", "in others", "with a start", "at least"]
+    "name",
+    [
+        "squared",
+        "sums",
+        "largest",
+        "new ones first",
+        "in others",
+        "with a start",
+        "of another kind",
+    ],
 )
 def test_each_of_several_has_its_share(name, same, however_little) -> None:
     f = loss(name)

@@ -18,6 +18,9 @@ LEAST_WORK = 22
 """The fewest operations that must be saved by going back into one number only. All can be in lanes, one can
 not: so a library function of that one counts besides, as two by itself."""
 
+_OF_ELEMENT = 2
+"""How many operations an element of its own takes, in each iteration: its cotangent is added up in memory."""
+
 _MOST = 64
 """The most numbers, and the most operations that each takes."""
 
@@ -41,7 +44,7 @@ class Alike:
     number: int
     """The block of the loop."""
     before: Sequence[int]
-    """A number besides them that is known before the loop, if there is one."""
+    """A number besides them, computed in another way, or none."""
     given: dict[int, None] = field(default_factory=dict)
     """What all of them share."""
     columns: dict[tuple[int, ...], None] = field(default_factory=dict)
@@ -67,20 +70,35 @@ def _alike_in(f: Func, number: int) -> Iterator[Alike]:
             continue
         inner, found = _members(f, v)
         seen.update(inner)
-        members = [x for x in found if f.home_of(x) == number]
-        before = [x for x in found if f.home_of(x) != number]
-        others = len(members) - 1
-        if 0 < others == len({*members}) - 1 < _MOST and len(before) <= 1:
-            repeatable = repeatable or _repeatable(f, number)
+        repeatable = repeatable or _repeatable(f, number)
+        for members, before in _parted(f, number, found, repeatable):
             alike = Alike(v, f.code[v][0] == MIN, inner, members, number, before)
             matching = _Matching(f, alike, repeatable)
             if matching.match(tuple(members)):
-                work = [f.code[x][0] for x in needed_for(f, number, alike.given)]
-                work += 2 * [op for values in alike.steps if (op := f.code[values[0]][0]) in LIBRARY]
-                again = sum(EFFORT[op] for op in work if op < TABLE_END)
-                if others * (2 + matching.operations) >= LEAST_WORK + again:
+                if (len(members) - 1) * (2 + matching.operations) >= LEAST_WORK + _again(f, alike):
                     seen.update(x for values in alike.steps for x in values)
                     yield alike
+                break
+
+
+def _parted(
+    f: Func, number: int, found: Sequence[int], repeatable: Container[int]
+) -> Iterator[tuple[list[int], list[int]]]:
+    """Numbers that may be alike, in the iterations of a loop, and one that is not, if there is one."""
+    inside = [x for x in found if f.home_of(x) == number]
+    before = [x for x in found if f.home_of(x) != number]
+    if len({*found}) < len(found) or len(before) > 1 or not 1 < len(inside) <= _MOST:
+        return
+    yield inside, before
+    if not before and len(inside) > 2 and inside[0] in repeatable:
+        yield inside[1:], inside[:1]
+
+
+def _again(f: Func, alike: Alike) -> int:
+    """How many operations are computed again, for the search or of one member."""
+    work = [f.code[x][0] for x in needed_for(f, alike.number, [*alike.given, *alike.before])]
+    work += 2 * [op for values in alike.steps if (op := f.code[values[0]][0]) in LIBRARY]
+    return sum(EFFORT[op] for op in work if op < TABLE_END)
 
 
 def _repeatable(f: Func, number: int) -> set[int]:
@@ -157,8 +175,10 @@ class _Matching:
                 return False
         elif not all(map(self.match, given)):
             return False
-        else:
+        if op != INDEX:
             self.operations += 1
+        elif types == {REAL} and not outside:
+            self.operations += _OF_ELEMENT
         alike.steps[values] = given
         return True
 

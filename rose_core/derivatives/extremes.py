@@ -35,7 +35,8 @@ from rose_core.language.types import BOOL, REAL, Type
 FEWEST_TRIPS = 4
 """The fewest iterations for which it is done."""
 
-_MIN, _MAX, _LT, _GT, _SELECT, _REAL = map(code, ("min", "max", "lt", "gt", "select", "real"))
+_MIN, _MAX, _LT, _GT, _LEQ, _GEQ = map(code, ("min", "max", "lt", "gt", "leq", "geq"))
+_EQ, _AND, _OR, _SELECT, _REAL = map(code, ("eq", "and", "or", "select", "real"))
 
 
 def by_extremes(f: Func) -> Func:
@@ -110,7 +111,7 @@ class _InEveryIteration(Replacing):
         s, side = self.left_out[v]
         _, p, if_true, _ = self.func.code[v]
         op = self.func.code[side][0]
-        none = b.real(math.inf if op == _MIN else -math.inf)
+        none = b.real(_neutral(op == _MIN))
         sides = (env[side], none) if if_true == side else (none, env[side])
         return b.binary(op, env[s], b.ternary(_SELECT, env[p], *sides, REAL))
 
@@ -169,46 +170,70 @@ def _searched(
 ) -> list[int]:
     body, spec = site.body, site.spec
     least = [body.code[x][0] == _MIN for x in body.results]
-    number = REAL if b.open[-1] else spec.index  # of the loop around, each lane may have another
+    in_lanes = bool(b.open[-1])  # where each may have another number, and more state is cheap
+    number = REAL if in_lanes else spec.index
     start = []
     for s, is_least in zip(state, least, strict=True):
-        start += [s, b.const(zero_of(number), number), b.real(math.inf if is_least else -math.inf)]
-    iteration = _search(body, candidates, least, number)
+        none = b.real(_neutral(is_least))
+        start += [s, b.const(zero_of(number), number), none, *([none] if in_lanes else [])]
+    iteration = _search(body, candidates, least, number, in_lanes)
     search = b.loop(Spec(len(start), spec.index), count, iteration, start, args)
     given = [count] if count >= 0 else []
     known = b.pool[~count][0] if count < 0 else 0.0
-    results = []
-    for k, s in enumerate(state):
-        found, at, second = (b.get(search, 3 * k + j) for j in range(3))
-        compare = _LT if least[k] else _GT
-        is_alone, is_found = (b.binary(compare, found, x, BOOL) for x in (second, s))
+    results, width = [], len(start) // len(state)
+    for k, (s, is_least) in enumerate(zip(state, least, strict=True)):
+        found, at, second, *rest = (b.get(search, width * k + j) for j in range(width))
+        less, less_or_equal = (_LT, _LEQ) if is_least else (_GT, _GEQ)
+        if in_lanes:
+            (best,) = rest
+            is_alone = is_of_one(b, is_least, found, [s], best, b.binary(less, best, second, BOOL))
+            is_found = b.binary(less_or_equal, best, s, BOOL)
+        else:
+            is_alone, is_found = (b.binary(less, found, x, BOOL) for x in (second, s))
         every = _every_iteration(site, [b.func.type_of(x) for x in given], known, k)
-        one = _one_iteration(body, candidates[k], number)
+        one = _one_iteration(body, k, candidates[k], number)
         one_args, every_args = [found, is_found, s, at, *args], [found, *given, s, *args]
         results.append(b.get(b.cond(is_alone, one, one_args, every, every_args), 0))
     return results
 
 
-def _search(body: Func, candidates: Sequence[int], least: Sequence[bool], number: Type) -> Func:
-    """An iteration whose state has three for each number: it, the ``number`` of the iteration that it is
-    from, the second best."""
-    types = [body.params[0], *[t for _ in candidates for t in (REAL, number, REAL)]]
-    rest = body.params[1 + len(candidates) :]
-    b, (iteration, *params) = new_function("search", [*types, *rest])
+def _neutral(is_least: bool) -> float:
+    return math.inf if is_least else -math.inf
+
+
+def is_of_one(b: Builder, is_least: bool, found: int, before: Sequence[int], best: int, is_alone: int) -> int:
+    """Whether only one of several has a part in the least (or largest), besides a number ``before`` them.
+
+    ``found``: the least of all; ``best``: of several, where these are numbers; ``is_alone``: whether
+    no other one of them is as small.
+    """
+    for x in before:
+        is_alone = b.binary(_OR, is_alone, b.binary(_LT if is_least else _GT, x, best, BOOL), BOOL)
+    return b.binary(_AND, is_alone, b.binary(_EQ, found, found, BOOL), BOOL)
+
+
+def _search(body: Func, candidates: Sequence[int], least: Sequence[bool], number: Type, apart: bool) -> Func:
+    """An iteration whose state has some for each number: it, the ``number`` of the iteration that it is from,
+    the second best. ``apart``: the latter are of the candidates alone, of which the best follows."""
+    of_each = [REAL, number, REAL, *([REAL] if apart else [])]
+    width, carries = len(of_each), len(of_each) * len(candidates)
+    types = [body.params[0], *of_each * len(candidates), *body.params[1 + len(candidates) :]]
+    b, (iteration, *params) = new_function("search", types)
     leave(b.func)
-    state, args = params[: 3 * len(candidates)], params[3 * len(candidates) :]
-    replay = AsItIs(body, b, [iteration, *state[::3], *args])
+    state, args = params[:carries], params[carries:]
+    replay = AsItIs(body, b, [iteration, *state[::width], *args])
     ends = replay.run()
     here = b.unary(_REAL, iteration) if number is REAL else iteration
     for k, (candidate, is_least) in enumerate(zip(candidates, least, strict=True)):
-        s, at, second = state[3 * k : 3 * k + 3]
-        x = replay.env[candidate]
-        better = b.binary(_LT if is_least else _GT, x, s, BOOL)
-        next_to_it = b.binary(_MIN if is_least else _MAX, second, x, REAL)
+        found, at, second, *rest = state[width * k : width * (k + 1)]
+        best = rest[0] if apart else found
+        x, compare = replay.env[candidate], _LT if is_least else _GT
+        better, next_to_it = (b.binary(compare, x, s, BOOL) for s in (best, second))
         b.func.blocks[0].results += [
             ends[k],
             b.ternary(_SELECT, better, here, at, number),
-            b.ternary(_SELECT, better, s, next_to_it, REAL),
+            b.ternary(_SELECT, better, best, b.ternary(_SELECT, next_to_it, x, second, REAL), REAL),
+            *([b.ternary(_SELECT, better, x, best, REAL)] if apart else []),
         ]
     return b.func
 
@@ -235,10 +260,17 @@ def _alone(body: Func, k: int) -> Func:
     return b.func
 
 
-def _one_iteration(body: Func, candidate: int, number: Type) -> Func:
-    """What is found: the candidate of an iteration, or if none is better, the number before the loop."""
-    types = [REAL, BOOL, REAL, number, *body.params[1 + len(body.results) :]]
+def _one_iteration(body: Func, k: int, candidate: int, number: Type) -> Func:
+    """What is found: the candidate of an iteration, if that is as good as the number before the loop."""
+    rest = body.params[1 + len(body.results) :]
+    types = [REAL, BOOL, REAL, number, *rest]
     b, (_, is_found, before, iteration, *args) = new_function("one_iteration", types)
     gives_first(b.func)
-    b.func.blocks[0].results = of_iteration(b, body, [candidate], is_found, [before], iteration, args)
+    inner, (s, at, *given) = new_function("candidate", [REAL, number, *rest])
+    (x,) = of_iteration(inner, body, [candidate], at, given)
+    inner.func.blocks[0].results = [inner.binary(body.code[body.results[k]][0], s, x, REAL)]
+    same, (s,) = new_function("before", [REAL])
+    same.func.blocks[0].results = [s]
+    choice = b.cond(is_found, inner.func, [before, iteration, *args], same.func, [before])
+    b.func.blocks[0].results = [b.get(choice, 0)]
     return b.func

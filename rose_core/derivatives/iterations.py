@@ -41,6 +41,19 @@ def new_function(name: str, types: Sequence[Type]) -> tuple[Builder, list[int]]:
 
 
 def of_iteration(
+    b: Builder, body: Func, values: Sequence[int], iteration: int, args: Sequence[int]
+) -> list[int]:
+    """The ``values`` that a body computes, none of the state; the iteration is an index or its number."""
+    index = body.params[0]
+    if b.func.type_of(iteration) is REAL and isinstance(index, Fin):
+        iteration = b.ternary(_INDEX, iteration, b.const(index.size, COUNT), b.const(0, COUNT), index)
+    unknown = [b.const(zero_of(t), t) for t in body.params[1 : 1 + len(body.results)]]
+    replay = Replay(body, b, [iteration, *unknown, *args])
+    replay.run()
+    return [replay.env[v] for v in values]
+
+
+def of_iteration_or_before(
     b: Builder,
     body: Func,
     values: Sequence[int],
@@ -52,19 +65,13 @@ def of_iteration(
 ) -> list[int]:
     """The ``values`` that a body computes, none of the state, if an iteration is found; else ``before``.
 
-    The iteration is an index, or that as a number. ``found``: what comes of it, if that is known.
+    ``found``: what comes of it, if that is known.
     """
-    carries, index = len(body.results), body.params[0]
     known = [b.func.type_of(x) for x in found]
-    types = [b.func.type_of(iteration), *body.params[1 + carries :]]
+    types = [b.func.type_of(iteration), *body.params[1 + len(body.results) :]]
     inner, params = new_function("candidate", [*known, *types])
     at, *given = params[len(known) :]
-    if types[0] is REAL and isinstance(index, Fin):
-        at = inner.ternary(_INDEX, at, inner.const(index.size, COUNT), inner.const(0, COUNT), index)
-    unknown = [inner.const(zero_of(t), t) for t in body.params[1 : 1 + carries]]
-    replay = Replay(body, inner, [at, *unknown, *given])
-    replay.run()
-    inner.func.blocks[0].results = [replay.env[v] for v in values]
+    inner.func.blocks[0].results = of_iteration(inner, body, values, at, given)
     same, params = new_function("before", [*known, *(b.func.type_of(x) for x in before)])
     same.func.blocks[0].results = params[len(known) :]
     if found:

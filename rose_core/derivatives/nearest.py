@@ -17,6 +17,7 @@ from collections.abc import Container, Mapping, Sequence
 
 from rose_core.derivatives.alike import MAX, MIN, Alike, all_alike, needed_for
 from rose_core.derivatives.compared import few_compared
+from rose_core.derivatives.extremes import is_of_one
 from rose_core.derivatives.iterations import gives_first, new_function, stays_as_it_is
 from rose_core.language.builder import COUNT, Builder
 from rose_core.language.ir import ADD_TO, CALL, COND, FOR, INDEX, LOOP, RESOLVE, Func, operands
@@ -30,14 +31,11 @@ _FEW = 4
 """Up to so many other operations of an iteration stay with the choice. More are left in a loop of their own,
 which may run in lanes."""
 
-_BEFORE = -1.0
-"""The number of what is none of the members, but known before the loop."""
-
 MOST_TERMS, MOST_ROWS = 8, 64
 """The most iterations of a loop that adds up a number, and the most instructions that it may become."""
 
 _LT, _LEQ, _GT, _GEQ, _EQ = map(code, ("lt", "leq", "gt", "geq", "eq"))
-_AND, _SELECT, _INDEX = map(code, ("and", "select", "index"))
+_SELECT, _INDEX = map(code, ("select", "index"))
 
 
 def by_nearest(f: Func) -> Func:
@@ -92,30 +90,34 @@ class _ByNearest(Replacing):
         func, b, found = self.func, self.b, self.all_alike[number]
         block = func.blocks[number]
         inside = {block.index: b.open_for(block.size)}
-        self._repeat([x for alike in found for x in alike.members], number, inside)
+        self._repeat([x for alike in found for x in (*alike.members, *alike.before)], number, inside)
         ends = [v for alike in found for v in self._searched(alike, inside)]
         loop = b.close_for(ends)
         for k, alike in enumerate(found):
             self.found[alike.root] = alike, b.get(loop, 2 * k), b.get(loop, 2 * k + 1)
         if _others(func, number, self.found) > _FEW:
             inside = {block.index: b.open_for(block.size)}
-            self._repeat([x for alike in found for x in alike.given], number, inside)
+            self._repeat([x for alike in found for x in (*alike.given, *alike.before)], number, inside)
             loop = b.close_for([self._choice(alike.root, inside) for alike in found])
             self.made.update((alike.root, b.get(loop, k)) for k, alike in enumerate(found))
 
-    def _searched(self, alike: Alike, inside: Mapping[int, int]) -> tuple[int, int]:
+    def _searched(self, alike: Alike, inside: dict[int, int]) -> tuple[int, int]:
         """The least or largest, and which it is; where not one alone is, how many there are."""
-        b, numbered = self.b, [(float(k), inside[x]) for k, x in enumerate(alike.members)]
-        (k, best), *others = [*((_BEFORE, self.env[x]) for x in alike.before), *numbered]
-        first = last = b.real(k)
-        extreme, *compare = (MIN, _LT, _LEQ) if alike.is_least else (MAX, _GT, _GEQ)
-        for k, x in others:
+        b, func = self.b, self.func
+        best, *others = (inside[x] for x in alike.members)
+        first = last = b.real(0.0)
+        compare = (_LT, _LEQ) if alike.is_least else (_GT, _GEQ)
+        for k, x in enumerate(others, 1):
             is_better, is_as_good = (b.binary(op, x, best, BOOL) for op in compare)
-            first = b.ternary(_SELECT, is_better, b.real(k), first, REAL)
-            last = b.ternary(_SELECT, is_as_good, b.real(k), last, REAL)
-            best = b.binary(extreme, best, x)
-        is_one = b.binary(_AND, b.binary(_EQ, first, last, BOOL), b.binary(_EQ, best, best, BOOL), BOOL)
-        return best, b.ternary(_SELECT, is_one, first, b.real(float(len(alike.members))), REAL)
+            first = b.ternary(_SELECT, is_better, b.real(float(k)), first, REAL)
+            last = b.ternary(_SELECT, is_as_good, b.real(float(k)), last, REAL)
+            best = b.ternary(_SELECT, is_better, x, best, REAL)
+        for v in sorted(alike.inner):
+            op, x, y = func.code[v]
+            inside[v] = b.binary(op, self._in(inside, x), self._in(inside, y))
+        found, before = inside[alike.root], [self._in(inside, x) for x in alike.before]
+        is_one = is_of_one(b, alike.is_least, found, before, best, b.binary(_EQ, first, last, BOOL))
+        return found, b.ternary(_SELECT, is_one, first, b.real(float(len(alike.members))), REAL)
 
     def _repeat(self, values: Sequence[int], number: int, inside: dict[int, int]) -> None:
         """Compute some values of an iteration in another loop; ``inside``: what there is in this so far."""
@@ -160,28 +162,15 @@ def _others(f: Func, number: int, roots: Container[int]) -> int:
 
 
 def _one(f: Func, alike: Alike, types: Sequence[Type]) -> Func:
-    """The number that is given first; which it is, and what it may be computed of."""
-    nearest = _nearest(f, alike, types[len(alike.before) :])
-    if not alike.before:
-        return nearest
-    same, (_, before) = new_function("before", [REAL, REAL])
-    same.func.blocks[0].results = [before]
-    b, (best, number, before, *given) = new_function("one", [REAL, REAL, *types])
-    for g in (same.func, b.func):
-        gives_first(g)
-    is_member = b.binary(_GT, number, b.real(_BEFORE), BOOL)
-    one = b.cond(is_member, nearest, [best, number, *given], same.func, [best, before])
-    b.func.blocks[0].results = [b.get(one, 0)]
-    return b.func
-
-
-def _nearest(f: Func, alike: Alike, types: Sequence[Type]) -> Func:
-    """The member that is given first; its number, and what all of them are computed of."""
-    b, (_, number, *given) = new_function("nearest", [REAL, REAL, *types])
+    """The number that is given first: of a member, which is given, and what is known before the loop."""
+    b, (_, number, *args) = new_function("nearest", [REAL, REAL, *types])
     gives_first(b.func)
-    count = len(alike.members)
+    count, before = len(alike.members), args[: len(alike.before)]
     number = b.ternary(_INDEX, number, b.const(count, COUNT), b.const(0, COUNT), fin(count))
-    b.func.blocks[0].results = [_member(b, f, alike, given, number)]
+    found = _member(b, f, alike, args[len(before) :], number)
+    for x in before:
+        found = b.binary(f.code[alike.root][0], x, found)
+    b.func.blocks[0].results = [found]
     return b.func
 
 

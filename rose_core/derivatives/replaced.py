@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rose_core.derivatives.iterations import AsItIs, leave, new_function, of_iteration
+from rose_core.derivatives.iterations import AsItIs, leave, new_function, of_iteration_or_before
 from rose_core.language.builder import Builder
 from rose_core.language.ir import PARAM, Func, LoopSite, Spec, is_real, operands, zero_of
 from rose_core.language.ops import code
@@ -82,7 +82,7 @@ def last_replaced(
     search = b.loop(Spec(len(start), index), count, _search(body, way, carried), start, args)
     at, *last = (b.get(search, k) for k in range(len(start)))
     is_found = b.binary(_GT, at, b.real(_NONE), BOOL)
-    return of_iteration(b, body, way.by, is_found, state, at, args, last if is_known else ())
+    return of_iteration_or_before(b, body, way.by, is_found, state, at, args, last if is_known else ())
 
 
 def _search(body: Func, way: Replacement, carried: Sequence[int]) -> Func:

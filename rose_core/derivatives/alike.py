@@ -43,7 +43,7 @@ class Alike:
     """The numbers, in their order."""
     number: int
     """The block of the loop."""
-    before: Sequence[int]
+    beside: Sequence[int]
     """A number besides them, computed in another way, or none."""
     given: dict[int, None] = field(default_factory=dict)
     """What all of them share."""
@@ -71,8 +71,8 @@ def _alike_in(f: Func, number: int) -> Iterator[Alike]:
         inner, found = _members(f, v)
         seen.update(inner)
         repeatable = repeatable or _repeatable(f, number)
-        for members, before in _parted(f, number, found, repeatable):
-            alike = Alike(v, f.code[v][0] == MIN, inner, members, number, before)
+        for members, beside in _parted(f, number, found, repeatable):
+            alike = Alike(v, f.code[v][0] == MIN, inner, members, number, beside)
             matching = _Matching(f, alike, repeatable)
             if matching.match(tuple(members)):
                 if (len(members) - 1) * (2 + matching.operations) >= LEAST_WORK + _again(f, alike):
@@ -86,17 +86,17 @@ def _parted(
 ) -> Iterator[tuple[list[int], list[int]]]:
     """Numbers that may be alike, in the iterations of a loop, and one that is not, if there is one."""
     inside = [x for x in found if f.home_of(x) == number]
-    before = [x for x in found if f.home_of(x) != number]
-    if len({*found}) < len(found) or len(before) > 1 or not 1 < len(inside) <= _MOST:
+    outside = [x for x in found if f.home_of(x) != number]
+    if len({*found}) < len(found) or len(outside) > 1 or not 1 < len(inside) <= _MOST:
         return
-    yield inside, before
-    if not before and len(inside) > 2 and inside[0] in repeatable:
+    yield inside, outside
+    if not outside and len(inside) > 2 and inside[0] in repeatable:
         yield inside[1:], inside[:1]
 
 
 def _again(f: Func, alike: Alike) -> int:
     """How many operations are computed again, for the search or of one member."""
-    work = [f.code[x][0] for x in needed_for(f, alike.number, [*alike.given, *alike.before])]
+    work = [f.code[x][0] for x in needed_for(f, alike.number, [*alike.given, *alike.beside])]
     work += 2 * [op for values in alike.steps if (op := f.code[values[0]][0]) in LIBRARY]
     return sum(EFFORT[op] for op in work if op < TABLE_END)
 

@@ -5,8 +5,8 @@
 The derivative of such a loop is that of the one number that is found. So the way forward finds the iteration
 that this is from and keeps nothing else, and the way back computes the number once more, of that iteration.
 Where the least is found in several iterations, or is no number, each has its share as in `DERIVATIVES.md`:
-there the loop as it was is run. Of a state that iterations replace as a whole, the iteration is the last that
-did (`derivatives.replaced`).
+there the loop as it was is run. In a loop around, the number before may be one of two that are the least. Of
+a state that iterations replace as a whole, the iteration is the last that did (`derivatives.replaced`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from rose_core.derivatives.iterations import (
     AsItIs,
     as_it_is,
     gives_first,
+    is_of_one,
     leave,
     new_function,
     of_iteration,
@@ -36,7 +37,7 @@ FEWEST_TRIPS = 4
 """The fewest iterations for which it is done."""
 
 _MIN, _MAX, _LT, _GT, _LEQ, _GEQ = map(code, ("min", "max", "lt", "gt", "leq", "geq"))
-_EQ, _AND, _OR, _SELECT, _REAL = map(code, ("eq", "and", "or", "select", "real"))
+_SELECT, _REAL = map(code, ("select", "real"))
 
 
 def by_extremes(f: Func) -> Func:
@@ -199,17 +200,6 @@ def _searched(
 
 def _neutral(is_least: bool) -> float:
     return math.inf if is_least else -math.inf
-
-
-def is_of_one(b: Builder, is_least: bool, found: int, before: Sequence[int], best: int, is_alone: int) -> int:
-    """Whether only one of several has a part in the least (or largest), besides a number ``before`` them.
-
-    ``found``: the least of all; ``best``: of several, where these are numbers; ``is_alone``: whether
-    no other one of them is as small.
-    """
-    for x in before:
-        is_alone = b.binary(_OR, is_alone, b.binary(_LT if is_least else _GT, x, best, BOOL), BOOL)
-    return b.binary(_AND, is_alone, b.binary(_EQ, found, found, BOOL), BOOL)
 
 
 def _search(body: Func, candidates: Sequence[int], least: Sequence[bool], number: Type, apart: bool) -> Func:

@@ -9,9 +9,9 @@ from rose_core.language.ir import Func, zero_of
 from rose_core.language.ops import code
 from rose_core.language.queries import remembered
 from rose_core.language.replay import Replay, copied
-from rose_core.language.types import REAL, UNIT, Fin, Type
+from rose_core.language.types import BOOL, REAL, UNIT, Fin, Type
 
-_INDEX = code("index")
+_INDEX, _EQ, _LT, _GT, _AND, _OR = map(code, ("index", "eq", "lt", "gt", "and", "or"))
 
 _LEFT = "left as it is"
 """In the memo of a function in whose loops no iteration is looked for."""
@@ -40,45 +40,33 @@ def new_function(name: str, types: Sequence[Type]) -> tuple[Builder, list[int]]:
     return b, [b.param(t) for t in types]
 
 
+def numbered(b: Builder, number: int, index: Type) -> int:
+    """The index of a number, which has been made of one."""
+    assert isinstance(index, Fin)
+    return b.ternary(_INDEX, number, b.const(index.size, COUNT), b.const(0, COUNT), index)
+
+
 def of_iteration(
     b: Builder, body: Func, values: Sequence[int], iteration: int, args: Sequence[int]
 ) -> list[int]:
     """The ``values`` that a body computes, none of the state; the iteration is an index or its number."""
-    index = body.params[0]
-    if b.func.type_of(iteration) is REAL and isinstance(index, Fin):
-        iteration = b.ternary(_INDEX, iteration, b.const(index.size, COUNT), b.const(0, COUNT), index)
+    if b.func.type_of(iteration) is REAL:
+        iteration = numbered(b, iteration, body.params[0])
     unknown = [b.const(zero_of(t), t) for t in body.params[1 : 1 + len(body.results)]]
     replay = Replay(body, b, [iteration, *unknown, *args])
     replay.run()
     return [replay.env[v] for v in values]
 
 
-def of_iteration_or_before(
-    b: Builder,
-    body: Func,
-    values: Sequence[int],
-    is_found: int,
-    before: Sequence[int],
-    iteration: int,
-    args: Sequence[int],
-    found: Sequence[int] = (),
-) -> list[int]:
-    """The ``values`` that a body computes, none of the state, if an iteration is found; else ``before``.
+def is_of_one(b: Builder, is_least: bool, found: int, beside: Sequence[int], best: int, is_alone: int) -> int:
+    """Whether no more than one of several has a part in the least (or largest) of them, and a number beside.
 
-    ``found``: what comes of it, if that is known.
+    ``found``: that least; ``best``: of the several, where these are numbers; ``is_alone``: whether no
+    other one of them is as small.
     """
-    known = [b.func.type_of(x) for x in found]
-    types = [b.func.type_of(iteration), *body.params[1 + len(body.results) :]]
-    inner, params = new_function("candidate", [*known, *types])
-    at, *given = params[len(known) :]
-    inner.func.blocks[0].results = of_iteration(inner, body, values, at, given)
-    same, params = new_function("before", [*known, *(b.func.type_of(x) for x in before)])
-    same.func.blocks[0].results = params[len(known) :]
-    if found:
-        gives_first(inner.func)
-        gives_first(same.func)
-    choice = b.cond(is_found, inner.func, [*found, iteration, *args], same.func, [*found, *before])
-    return [b.get(choice, k) for k in range(len(values))]
+    for x in beside:
+        is_alone = b.binary(_OR, is_alone, b.binary(_LT if is_least else _GT, x, best, BOOL), BOOL)
+    return b.binary(_AND, is_alone, b.binary(_EQ, found, found, BOOL), BOOL)
 
 
 def leave(f: Func) -> None:

@@ -17,9 +17,8 @@ from collections.abc import Container, Mapping, Sequence
 
 from rose_core.derivatives.alike import MAX, MIN, Alike, all_alike, needed_for
 from rose_core.derivatives.compared import few_compared
-from rose_core.derivatives.extremes import is_of_one
-from rose_core.derivatives.iterations import gives_first, new_function, stays_as_it_is
-from rose_core.language.builder import COUNT, Builder
+from rose_core.derivatives.iterations import gives_first, is_of_one, new_function, numbered, stays_as_it_is
+from rose_core.language.builder import Builder
 from rose_core.language.ir import ADD_TO, CALL, COND, FOR, INDEX, LOOP, RESOLVE, Func, operands
 from rose_core.language.ops import TABLE_END, code
 from rose_core.language.queries import opcodes, remembered
@@ -35,7 +34,7 @@ MOST_TERMS, MOST_ROWS = 8, 64
 """The most iterations of a loop that adds up a number, and the most instructions that it may become."""
 
 _LT, _LEQ, _GT, _GEQ, _EQ = map(code, ("lt", "leq", "gt", "geq", "eq"))
-_SELECT, _INDEX = map(code, ("select", "index"))
+_SELECT = code("select")
 
 
 def by_nearest(f: Func) -> Func:
@@ -90,14 +89,14 @@ class _ByNearest(Replacing):
         func, b, found = self.func, self.b, self.all_alike[number]
         block = func.blocks[number]
         inside = {block.index: b.open_for(block.size)}
-        self._repeat([x for alike in found for x in (*alike.members, *alike.before)], number, inside)
+        self._repeat([x for alike in found for x in (*alike.members, *alike.beside)], number, inside)
         ends = [v for alike in found for v in self._searched(alike, inside)]
         loop = b.close_for(ends)
         for k, alike in enumerate(found):
             self.found[alike.root] = alike, b.get(loop, 2 * k), b.get(loop, 2 * k + 1)
         if _others(func, number, self.found) > _FEW:
             inside = {block.index: b.open_for(block.size)}
-            self._repeat([x for alike in found for x in (*alike.given, *alike.before)], number, inside)
+            self._repeat([x for alike in found for x in (*alike.given, *alike.beside)], number, inside)
             loop = b.close_for([self._choice(alike.root, inside) for alike in found])
             self.made.update((alike.root, b.get(loop, k)) for k, alike in enumerate(found))
 
@@ -115,8 +114,8 @@ class _ByNearest(Replacing):
         for v in sorted(alike.inner):
             op, x, y = func.code[v]
             inside[v] = b.binary(op, self._in(inside, x), self._in(inside, y))
-        found, before = inside[alike.root], [self._in(inside, x) for x in alike.before]
-        is_one = is_of_one(b, alike.is_least, found, before, best, b.binary(_EQ, first, last, BOOL))
+        found, beside = inside[alike.root], [self._in(inside, x) for x in alike.beside]
+        is_one = is_of_one(b, alike.is_least, found, beside, best, b.binary(_EQ, first, last, BOOL))
         return found, b.ternary(_SELECT, is_one, first, b.real(float(len(alike.members))), REAL)
 
     def _repeat(self, values: Sequence[int], number: int, inside: dict[int, int]) -> None:
@@ -142,7 +141,7 @@ class _ByNearest(Replacing):
         count = len(alike.members)
         is_one = b.binary(_LT, number, b.real(float(count)), BOOL)
         column = array(fin(count), REAL)
-        given = [self._in(inside, x) for x in (*alike.before, *alike.given)]
+        given = [self._in(inside, x) for x in (*alike.beside, *alike.given)]
         given += [b.vec([self.env[x] for x in values], column) for values in alike.columns]
         types = [b.func.type_of(x) for x in given]
         one, every = _one(func, alike, types), _every(func, alike, types)
@@ -162,13 +161,12 @@ def _others(f: Func, number: int, roots: Container[int]) -> int:
 
 
 def _one(f: Func, alike: Alike, types: Sequence[Type]) -> Func:
-    """The number that is given first: of a member, which is given, and what is known before the loop."""
+    """The number that is given first: of a member, whose number is given, and what is beside them."""
     b, (_, number, *args) = new_function("nearest", [REAL, REAL, *types])
     gives_first(b.func)
-    count, before = len(alike.members), args[: len(alike.before)]
-    number = b.ternary(_INDEX, number, b.const(count, COUNT), b.const(0, COUNT), fin(count))
-    found = _member(b, f, alike, args[len(before) :], number)
-    for x in before:
+    beside = args[: len(alike.beside)]
+    found = _member(b, f, alike, args[len(beside) :], numbered(b, number, fin(len(alike.members))))
+    for x in beside:
         found = b.binary(f.code[alike.root][0], x, found)
     b.func.blocks[0].results = [found]
     return b.func
@@ -178,7 +176,7 @@ def _every(f: Func, alike: Alike, types: Sequence[Type]) -> Func:
     """The least or largest as it was, which is given first."""
     b, (_, *args) = new_function("every", [REAL, *types])
     gives_first(b.func)
-    made = dict(zip(alike.before, args, strict=False))
+    made = dict(zip(alike.beside, args, strict=False))
     given, index = args[len(made) :], fin(len(alike.members))
     for k, v in enumerate(alike.members):
         made[v] = _member(b, f, alike, given, b.const(k, index))

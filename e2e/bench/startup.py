@@ -158,7 +158,10 @@ def packed(file: Path) -> Path:
         found.parent.mkdir(parents=True, exist_ok=True)
         code = "const z = require('zlib'), f = require('fs'), [from, to] = process.argv.slice(1);"
         code += "f.writeFileSync(to, z.brotliCompressSync(f.readFileSync(from)))"
-        subprocess.run([node(), "-e", code, file, found], check=True)
+        # others may ask for it meanwhile
+        with tempfile.NamedTemporaryFile(dir=found.parent, delete=False) as made:
+            subprocess.run([node(), "-e", code, file, made.name], check=True)
+        Path(made.name).replace(found)
     return found
 
 

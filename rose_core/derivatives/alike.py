@@ -63,14 +63,13 @@ def _alike_in(f: Func, number: int) -> Iterator[Alike]:
     block = f.blocks[number]
     if block.trips < _FEWEST_TRIPS:
         return
-    repeatable: set[int] | None = None
+    repeatable = _repeatable(f, number)
     seen: set[int] = set()
     for v in reversed(block.order):
         if f.code[v][0] not in (MIN, MAX) or v in seen:
             continue
         inner, found = _members(f, v)
         seen.update(inner)
-        repeatable = repeatable or _repeatable(f, number)
         for members, beside in _parted(f, number, found, repeatable):
             alike = Alike(v, f.code[v][0] == MIN, inner, members, number, beside)
             matching = _Matching(f, alike, repeatable)

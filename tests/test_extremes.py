@@ -493,3 +493,26 @@ def test_random_iterations(monkeypatch, seeds) -> None:
         expected = compile(grad(Iterations(seed).function, (0, 1, 2)))
         for args in map(made.args, range(4)):
             assert flat(compiled[seed](*args)) == pytest.approx(flat(expected(*args)), rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize("seed", [50568, 50768, 50980, 52576])
+def test_second_derivatives_where_the_number_before_is_one_of_several(monkeypatch, seed) -> None:
+    """Each has the share that it has in a loop as it is, there, too."""
+
+    def second():
+        f = Iterations(seed).function
+        types = f.func.param_types
+
+        def slope(g, x, *rest):
+            return vjp(fn(types[:1], Real, lambda x: g(x, *rest)))(x).grad(1)
+
+        def weighted(*args):
+            return builtins.sum((k + 1.0) * slope(f, *args)[k] for k in range(6))
+
+        return compile(fn(types, types[0], lambda *args: slope(weighted, *args)))
+
+    compiled = second()
+    monkeypatch.setattr(expand, "by_extremes", lambda f: f)
+    expected = second()
+    for args in map(Iterations(seed).args, range(4)):
+        assert flat(compiled(*args)) == pytest.approx(flat(expected(*args)), rel=1e-12, abs=1e-14)

@@ -22,6 +22,7 @@ from rose_core.derivatives.iterations import (
     leave,
     new_function,
     of_iteration,
+    or_before,
     stays_as_it_is,
 )
 from rose_core.derivatives.remat import may_run_again
@@ -177,7 +178,7 @@ def _searched(
     for s, is_least in zip(state, least, strict=True):
         none = b.real(_neutral(is_least))
         start += [s, b.const(zero_of(number), number), none, *([none] if in_lanes else [])]
-    iteration = _search(body, candidates, least, number, in_lanes)
+    iteration = _search(body, candidates, least, in_lanes)
     search = b.loop(Spec(len(start), spec.index), count, iteration, start, args)
     given = [count] if count >= 0 else []
     known = b.pool[~count][0] if count < 0 else 0.0
@@ -202,10 +203,14 @@ def _neutral(is_least: bool) -> float:
     return math.inf if is_least else -math.inf
 
 
-def _search(body: Func, candidates: Sequence[int], least: Sequence[bool], number: Type, apart: bool) -> Func:
-    """An iteration whose state has some for each number: it, the ``number`` of the iteration that it is from,
-    the second best. ``apart``: the latter are of the candidates alone, of which the best follows."""
-    of_each = [REAL, number, REAL, *([REAL] if apart else [])]
+def _search(body: Func, candidates: Sequence[int], least: Sequence[bool], in_lanes: bool) -> Func:
+    """An iteration whose state has some for each number: it, the iteration that it is from, the second best.
+
+    ``in_lanes``: the iteration is a number, and the latter two are of the candidates alone, of which the best
+    follows.
+    """
+    number = REAL if in_lanes else body.params[0]
+    of_each = [REAL, number, REAL, *([REAL] if in_lanes else [])]
     width, carries = len(of_each), len(of_each) * len(candidates)
     types = [body.params[0], *of_each * len(candidates), *body.params[1 + len(candidates) :]]
     b, (iteration, *params) = new_function("search", types)
@@ -213,17 +218,17 @@ def _search(body: Func, candidates: Sequence[int], least: Sequence[bool], number
     state, args = params[:carries], params[carries:]
     replay = AsItIs(body, b, [iteration, *state[::width], *args])
     ends = replay.run()
-    here = b.unary(_REAL, iteration) if number is REAL else iteration
+    here = b.unary(_REAL, iteration) if in_lanes else iteration
     for k, (candidate, is_least) in enumerate(zip(candidates, least, strict=True)):
         found, at, second, *rest = state[width * k : width * (k + 1)]
-        best = rest[0] if apart else found
+        best = rest[0] if in_lanes else found
         x, compare = replay.env[candidate], _LT if is_least else _GT
         better, next_to_it = (b.binary(compare, x, s, BOOL) for s in (best, second))
         b.func.blocks[0].results += [
             ends[k],
             b.ternary(_SELECT, better, here, at, number),
             b.ternary(_SELECT, better, best, b.ternary(_SELECT, next_to_it, x, second, REAL), REAL),
-            *([b.ternary(_SELECT, better, x, best, REAL)] if apart else []),
+            *([b.ternary(_SELECT, better, x, best, REAL)] if in_lanes else []),
         ]
     return b.func
 
@@ -259,8 +264,5 @@ def _one_iteration(body: Func, k: int, candidate: int, number: Type) -> Func:
     inner, (s, at, *given) = new_function("candidate", [REAL, number, *rest])
     (x,) = of_iteration(inner, body, [candidate], at, given)
     inner.func.blocks[0].results = [inner.binary(body.code[body.results[k]][0], s, x, REAL)]
-    same, (s,) = new_function("before", [REAL])
-    same.func.blocks[0].results = [s]
-    choice = b.cond(is_found, inner.func, [before, iteration, *args], same.func, [before])
-    b.func.blocks[0].results = [b.get(choice, 0)]
+    b.func.blocks[0].results = or_before(b, is_found, inner.func, [before, iteration, *args], [before])
     return b.func

@@ -58,6 +58,27 @@ def of_iteration(
     return [replay.env[v] for v in values]
 
 
+def or_before(
+    b: Builder,
+    is_found: int,
+    candidate: Func,
+    args: Sequence[int],
+    before: Sequence[int],
+    found: Sequence[int] = (),
+) -> list[int]:
+    """What a ``candidate`` gives of ``args``, if an iteration is found; else what was ``before``.
+
+    ``found``: what comes of it, if that is known; the candidate takes it first then.
+    """
+    same, params = new_function("before", [b.func.type_of(x) for x in (*found, *before)])
+    same.func.blocks[0].results = params[len(found) :]
+    if found:
+        gives_first(candidate)
+        gives_first(same.func)
+    choice = b.cond(is_found, candidate, [*found, *args], same.func, [*found, *before])
+    return [b.get(choice, k) for k in range(len(before))]
+
+
 def is_of_one(b: Builder, is_least: bool, found: int, beside: Sequence[int], best: int, is_alone: int) -> int:
     """Whether no more than one of several has a part in the least (or largest) of them, and a number beside.
 

@@ -100,10 +100,10 @@ class _ByNearest(Replacing):
             loop = b.close_for([self._choice(alike.root, inside) for alike in found])
             self.made.update((alike.root, b.get(loop, k)) for k, alike in enumerate(found))
 
-    def _searched(self, alike: Alike, inside: dict[int, int]) -> tuple[int, int]:
+    def _searched(self, alike: Alike, inside: Mapping[int, int]) -> tuple[int, int]:
         """The least or largest, and which it is; where not one alone is, how many there are."""
-        b, func = self.b, self.func
-        best, *others = (inside[x] for x in alike.members)
+        b, made = self.b, {x: self._in(inside, x) for x in (*alike.members, *alike.beside)}
+        best, *others = (made[x] for x in alike.members)
         first = last = b.real(0.0)
         compare = (_LT, _LEQ) if alike.is_least else (_GT, _GEQ)
         for k, x in enumerate(others, 1):
@@ -111,10 +111,7 @@ class _ByNearest(Replacing):
             first = b.ternary(_SELECT, is_better, b.real(float(k)), first, REAL)
             last = b.ternary(_SELECT, is_as_good, b.real(float(k)), last, REAL)
             best = b.ternary(_SELECT, is_better, x, best, REAL)
-        for v in sorted(alike.inner):
-            op, x, y = func.code[v]
-            inside[v] = b.binary(op, self._in(inside, x), self._in(inside, y))
-        found, beside = inside[alike.root], [self._in(inside, x) for x in alike.beside]
+        found, beside = _extreme(b, self.func, alike, made), [made[x] for x in alike.beside]
         is_one = is_of_one(b, alike.is_least, found, beside, best, b.binary(_EQ, first, last, BOOL))
         return found, b.ternary(_SELECT, is_one, first, b.real(float(len(alike.members))), REAL)
 
@@ -180,11 +177,16 @@ def _every(f: Func, alike: Alike, types: Sequence[Type]) -> Func:
     given, index = args[len(made) :], fin(len(alike.members))
     for k, v in enumerate(alike.members):
         made[v] = _member(b, f, alike, given, b.const(k, index))
+    b.func.blocks[0].results = [_extreme(b, f, alike, made)]
+    return b.func
+
+
+def _extreme(b: Builder, f: Func, alike: Alike, made: dict[int, int]) -> int:
+    """The least or largest, in the order in which it was taken, of the numbers that are ``made``."""
     for v in sorted(alike.inner):
         op, x, y = f.code[v]
         made[v] = b.binary(op, made[x], made[y])
-    b.func.blocks[0].results = [made[alike.root]]
-    return b.func
+    return made[alike.root]
 
 
 def _member(b: Builder, f: Func, alike: Alike, given: Sequence[int], number: int) -> int:

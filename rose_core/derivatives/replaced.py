@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rose_core.derivatives.iterations import AsItIs, gives_first, leave, new_function, of_iteration
+from rose_core.derivatives.iterations import AsItIs, leave, new_function, of_iteration, or_before
 from rose_core.language.builder import Builder
 from rose_core.language.ir import PARAM, Func, LoopSite, Spec, is_real, operands, zero_of
 from rose_core.language.ops import code
@@ -82,35 +82,12 @@ def last_replaced(
     search = b.loop(Spec(len(start), index), count, _search(body, way, carried), start, args)
     at, *last = (b.get(search, k) for k in range(len(start)))
     is_found = b.binary(_GT, at, b.real(_NONE), BOOL)
-    return _of_iteration_or_before(b, body, way.by, is_found, state, at, args, last if is_known else ())
-
-
-def _of_iteration_or_before(
-    b: Builder,
-    body: Func,
-    values: Sequence[int],
-    is_found: int,
-    before: Sequence[int],
-    iteration: int,
-    args: Sequence[int],
-    found: Sequence[int] = (),
-) -> list[int]:
-    """The ``values`` that a body computes, none of the state, if an iteration is found; else ``before``.
-
-    ``found``: what comes of it, if that is known.
-    """
+    found = last if is_known else []
     known = [b.func.type_of(x) for x in found]
-    types = [b.func.type_of(iteration), *body.params[1 + len(body.results) :]]
-    inner, params = new_function("candidate", [*known, *types])
-    at, *given = params[len(known) :]
-    inner.func.blocks[0].results = of_iteration(inner, body, values, at, given)
-    same, params = new_function("before", [*known, *(b.func.type_of(x) for x in before)])
-    same.func.blocks[0].results = params[len(known) :]
-    if found:
-        gives_first(inner.func)
-        gives_first(same.func)
-    choice = b.cond(is_found, inner.func, [*found, iteration, *args], same.func, [*found, *before])
-    return [b.get(choice, k) for k in range(len(values))]
+    inner, params = new_function("candidate", [*known, REAL, *body.params[1 + len(state) :]])
+    iteration, *given = params[len(known) :]
+    inner.func.blocks[0].results = of_iteration(inner, body, way.by, iteration, given)
+    return or_before(b, is_found, inner.func, [at, *args], state, found)
 
 
 def _search(body: Func, way: Replacement, carried: Sequence[int]) -> Func:
